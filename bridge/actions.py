@@ -29,7 +29,7 @@ class Actions:
     start: the environment's number of the first choice of each head; () for a Box.
     low, high: the bounds of a Box, D numbers each; () for choices.
     shape: of the environment's action.
-    dtype: of the environment's action.
+    dtype: of the environment's action; for Discrete int32, and int64 for numbers that do not fit.
     """
 
     kind: Literal["discrete", "multi_discrete", "box"]
@@ -67,7 +67,7 @@ class Actions:
         """The actions (B, *shape) of environments for actions of the policy (B, *row)."""
         given: Array
         if self.kind == "discrete":
-            return rows + self.start[0]
+            return rows.astype(self.dtype, copy=False) + self.start[0]
         if self.kind == "multi_discrete":
             given = rows + np.array(self.start)
         else:
@@ -78,7 +78,8 @@ class Actions:
 
 def discrete(count: int, start: int = 0) -> Actions:
     """One of `count` actions."""
-    return Actions("discrete", (count,), (start,))
+    fits = -(1 << 31) <= start <= (1 << 31) - count
+    return Actions("discrete", (count,), (start,), dtype="int32" if fits else "int64")
 
 
 def actions_of(space: spaces.Space[Any]) -> Actions:

@@ -19,8 +19,10 @@ from bridge.gymnasium_named import close, dead_worker, failed_worker, problem_of
 from bridge.interfaces import AnyVectorEnv, Array, Work
 from bridge.layout import Observations, WrongResult
 from bridge.source import EpisodeLog, Episodes
-from envs_c.errors import InvalidArgument
+from envs_c.engine import checks
+from envs_c.errors import Closed, InvalidArgument
 from envs_c.text import shown
+from envs_c.types import RewardClip
 
 VECTOR_ENV = ("num_envs", "single_observation_space", "single_action_space", "reset", "step")  # attributes of a vector env
 _T = TypeVar("_T")
@@ -32,24 +34,26 @@ class GymnasiumSource:
 
     envs: the vector environments. Each must have observations as in bridge/layout.py, actions as in bridge/actions.py and
         autoreset "next_step".
-    reward_clip: c to clip rewards to [-c, c], or None. Episode returns stay raw.
+    reward_clip: c to clip rewards to [-c, c], (low, high), or None. Episode returns stay raw.
     seed: `reset` resets environment i with seed + i; None for random seeds. The attribute may be set before a reset.
     owned: `close` also closes the vector environments.
     plain: see `Observations` in bridge/layout.py.
-    Raises ValueError if the pipeline cannot drive these environments.
+    Raises ValueError if the pipeline cannot drive these environments, or if another argument is wrong.
 
     Their inner state cannot be saved: a resumed run begins new episodes.
     """
 
     saves = False
 
-    def __init__(self, envs: list[AnyVectorEnv], reward_clip: float | None = None, seed: int | None = None, *,
+    def __init__(self, envs: list[AnyVectorEnv], reward_clip: RewardClip = None, seed: int | None = None, *,
                  owned: bool = False, plain: bool = False) -> None:
         several = isinstance(envs, (list, tuple)) and len(envs) > 0
         if not several or not all(hasattr(env, name) for env in envs for name in VECTOR_ENV):
             raise InvalidArgument("envs must be an envs_c.VecEnv or Gymnasium vector environments (gymnasium.make_vec), one or "
                                   f"more, not {shown(envs)}")
-        self.envs, self.reward_clip, self.seed = list(envs), reward_clip, seed
+        self.envs, self.reward_clip = list(envs), reward_clip
+        self.clip = None if reward_clip is None else checks.reward_clip(reward_clip)
+        self.seed = None if seed is None else checks.integer("seed", seed, 0, checks.SEED_MAX)
         space, actions = envs[0].single_observation_space, envs[0].single_action_space
         self.observations = Observations(space, plain)
         for env in envs:
@@ -63,6 +67,7 @@ class GymnasiumSource:
                              f"{self.action_mask_size}: give it another name if it is no mask")
         self.layout, self.observation_shape, self.observation_dtype = \
             self.observations.layout, self.observations.shape, self.observations.dtype
+        self.closed = False
         self._to_close = list(envs) if owned else []
         self._threads = ThreadPoolExecutor(len(envs), "insertcoin-env")
 
@@ -92,11 +97,14 @@ class GymnasiumSource:
         return {}
 
     def submit(self, work: Callable[[], _T]) -> Future[_T]:
-        """Run `work` in one of the source's threads."""
+        """Run `work` in one of the source's threads. Raises Closed after `close`."""
+        if self.closed:
+            raise Closed("the source of these Gymnasium environments was closed; make a new one")
         return self._threads.submit(work)
 
     def close(self) -> None:
         """End the threads after the present step. Close the environments if they are owned; warn of those that cannot be."""
+        self.closed = True
         self._threads.shutdown(wait=True, cancel_futures=True)
         while self._to_close:
             env = self._to_close.pop()
@@ -159,14 +167,14 @@ class _BoundVectorEnv:
         self.returns += reward
         self.lengths += played
         self.over = played & (terminated | truncated)
-        clip, written = self.source.reward_clip, self.host["reward"]
+        clip, written = self.source.clip, self.host["reward"]
         with self._named("step"):
             self._observe(observation)
         with np.errstate(over="ignore"):  # what float32 cannot hold is inf, and named below
-            written[:] = reward if clip is None else np.clip(reward, -clip, clip)
+            written[:] = reward if clip is None else np.clip(reward, *clip)
         self.host["terminated"][:] = terminated & played
         self.host["truncated"][:] = truncated & played
-        self._require_finite(written if clip is None else reward, reward)
+        self._require_finite(np.where(np.isfinite(reward), written, reward), reward)
         ended = Episodes(self.returns[self.over], self.lengths[self.over], self.lo + np.flatnonzero(self.over))
         self.returns[self.over], self.lengths[self.over] = 0, 0
         return ended, middle - begin, time.perf_counter() - middle

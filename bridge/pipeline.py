@@ -18,25 +18,26 @@ of the observations in the same stream. So the games never overwrite an observat
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar, TypeVarTuple, cast
+from typing import NamedTuple, TypeVar, TypeVarTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from bridge import spans
 from bridge.device import HostDevice
 from bridge.errors import BridgeError, TransferError
 from bridge.graphs import Captured, Graphs
-from bridge.gymnasium_source import GymnasiumSource
 from bridge.interfaces import AnyVectorEnv, Device, Source, Stream, Work
-from bridge.slab import Slab
-from bridge.source import EpisodeLog, Episodes, GameSource, closed_on_error, whole
+from bridge.slab import Slab, check_contents
+from bridge.source import EpisodeLog, Episodes, closed_on_error, whole
+from bridge.sources import source_of
 from bridge.turns import driver_error, without_python
 from envs_c import VecEnv
+from envs_c.engine import checks
 from envs_c.engine.turns import Turns
 from envs_c.errors import InvalidArgument
 from envs_c.text import shown
+from envs_c.types import Integers
 
 _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
@@ -48,20 +49,6 @@ class BatchRange(NamedTuple):
     index: int  # type: ignore[assignment]  # tuple has a method of this name
     lo: int
     hi: int
-
-
-def source_of(envs: VecEnv | AnyVectorEnv | Sequence[AnyVectorEnv] | Source, reward_clip: float | None = None) -> Source:
-    """Return a source for these environments.
-
-    envs: an envs_c.VecEnv, a Gymnasium vector environment, or a list of Gymnasium vector environments, each a batch; or a
-        source, which is returned.
-    reward_clip: c to clip rewards to [-c, c], for Gymnasium's environments only.
-    """
-    if isinstance(envs, VecEnv):
-        return GameSource(envs)
-    if hasattr(envs, "bind") and hasattr(envs, "edges"):
-        return cast("Source", envs)
-    return GymnasiumSource(cast("list[AnyVectorEnv]", list(envs) if isinstance(envs, Sequence) else [envs]), reward_clip)
 
 
 class Pipeline:
@@ -139,7 +126,15 @@ class Pipeline:
             self.play(batch)
 
     def turns(self, count: int, works: Sequence[Work]) -> None:
-        """Do `count` turns of every batch: turn(batch, works[batch.index]) for each batch, in their order, and again."""
+        """Do `count` turns of every batch: turn(batch, works[batch.index]) for each batch, in their order, and again.
+
+        Raises InvalidArgument, and does none, if there is not one work for each batch.
+        """
+        count = checks.integer("count", count, 0, 1 << 30)
+        several = isinstance(works, Sequence) and len(works) == len(self.batches)
+        if not several or not all(callable(work) for work in works):
+            raise InvalidArgument(f"works must be {len(self.batches)} functions without arguments, one for each batch, not "
+                                  f"{shown(works)}")
         while count > 0:
             if (turns := self._without_python(tuple(works))) is not None:
                 count -= self._run(turns, count, works)
@@ -205,10 +200,16 @@ class Pipeline:
         if failed:
             raise failed[0]
 
-    def hold(self, environments: npt.NDArray[np.intp]) -> None:
-        """Do not step these environments any more, until `reset`, if the source can hold them. Call `settle` before."""
+    def hold(self, environments: Integers) -> None:
+        """Do not step these environments any more, until `reset`, if the source can hold them. Call `settle` before.
+
+        environments: their numbers, a one-dimensional array or a list.
+        """
+        held = checks.array_of("environments", environments, "list environments").reshape(-1)
+        for environment in held.tolist():
+            checks.integer("each of environments", environment, 0, self.num_envs - 1)
         for batch, bound in zip(self.batches, self._bound, strict=True):
-            bound.hold(environments[(environments >= batch.lo) & (environments < batch.hi)] - batch.lo)
+            bound.hold(held[(held >= batch.lo) & (held < batch.hi)].astype(np.intp) - batch.lo)
 
     def _wait_for_device(self) -> None:
         """Finish all steps and copies. After this call the host's buffers can be overwritten."""
@@ -253,15 +254,13 @@ class Pipeline:
         return {**self.source.state(), **{f"slab.{name}": torch.cat([one[name] for one in contents]) for name in contents[0]}}
 
     def restore(self, state: dict[str, torch.Tensor]) -> None:
-        """Put back the result of `state`. Raises ValueError if it has another number of environments."""
+        """Put back the result of `state`. Raises ValueError, and changes nothing, if it does not fit."""
         self._wait_for_device()
-        parts = {name: state.get(f"slab.{name}", torch.empty(0)) for name in self.slabs[0].host}
-        for name, part in parts.items():
-            if len(part) != self.num_envs:
-                raise ValueError(f"{name} must have {self.num_envs} environments, not {len(part)}")
+        check_contents(state, {f"slab.{name}": (torch.Size([self.num_envs, *part.shape[1:]]), part.dtype)
+                               for name, part in self.slabs[0].on_device.items()}, self.source.environment_dims())
         self.source.restore(state)
         for batch, slab in zip(self.batches, self.slabs, strict=True):
-            slab.restore({name: part[batch.lo: batch.hi] for name, part in parts.items()})
+            slab.restore({name: state[f"slab.{name}"][batch.lo: batch.hi] for name in slab.host})
 
     def environment_dims(self) -> dict[str, int | str]:
         """Names in `state`, with their environment dimension or "snapshot" for the bytes of an envs_c snapshot."""

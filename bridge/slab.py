@@ -12,6 +12,8 @@ and 12.5 us. Only if actions are one choice: then neighbouring threads write nei
 over the bus, they take longer from 8,192 environments on.
 """
 
+import contextlib
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 import numpy as np
@@ -21,7 +23,11 @@ import torch
 from bridge.actions import Actions
 from bridge.device import ALIGNMENT, HostDevice
 from bridge.interfaces import Array, Bytes, Device, Stream
+from envs_c.engine import checks
+from envs_c.errors import InvalidArgument
+from envs_c.text import shown
 
+DTYPES = ("uint8", "float32")  # of observations
 Parts: TypeAlias = dict[str, tuple[tuple[int, ...], npt.DTypeLike]]  # name -> shape and dtype
 
 
@@ -49,6 +55,12 @@ class Slab:
 
     def __init__(self, count: int, shape: tuple[int, ...], dtype: npt.DTypeLike, action_mask_size: int = 0,
                  device: Device | None = None, actions: Actions | None = None, *, shared_actions: bool = True) -> None:
+        count = checks.integer("count", count, 1, 1 << 24)
+        action_mask_size = checks.integer("action_mask_size", action_mask_size, 0, 1 << 24)
+        with contextlib.suppress(TypeError, ValueError):  # of what names no dtype
+            dtype = np.dtype(dtype)
+        if dtype not in DTYPES:
+            raise InvalidArgument(f"dtype must be {' or '.join(DTYPES)}, not {shown(dtype)}")
         device = device or HostDevice()
         parts: Parts = {"observation": ((count, *shape), dtype), "reward": ((count,), "float32"),
                  "terminated": ((count,), "float32"), "truncated": ((count,), "float32")}
@@ -92,18 +104,33 @@ class Slab:
 
     def restore(self, contents: dict[str, torch.Tensor]) -> None:
         """Put back the result of `contents`. Raises ValueError and changes nothing if a part is missing or does not fit."""
-        for name, part in self.host.items():
-            given = contents.get(name)
-            if given is None:
-                raise ValueError(f"{name} is missing; this slab has {part.shape} {part.dtype}")
-            if given.shape != part.shape or given.dtype != getattr(torch, part.dtype.name):
-                raise ValueError(f"{name} must be {part.shape} {part.dtype}, not {tuple(given.shape)} {given.dtype}")
+        check_contents(contents, {name: (part.shape, part.dtype) for name, part in self.on_device.items()})
         for name, part in self.host.items():
             part[:] = contents[name].numpy()
 
     def __str__(self) -> str:
         parts = ", ".join(f"{name} {tuple(part.shape)} {part.dtype}" for name, part in self.host.items())
         return f"{parts}, actions {tuple(self.host_actions.shape)} {self.host_actions.dtype}"
+
+
+def check_contents(contents: Mapping[str, torch.Tensor], parts: Mapping[str, tuple[torch.Size, torch.dtype]],
+                   others: Iterable[str] = ()) -> None:
+    """Raise ValueError if a part of these contents of a checkpoint is missing or does not fit.
+
+    parts: name to (shape, dtype).
+    others: names of further parts, of any shape and dtype.
+    """
+    contents = checks.mapping("contents", contents)
+    for name in (*parts, *others):
+        shape, dtype = parts.get(name, (None, None))
+        must = "a tensor" if shape is None else f"{tuple(shape)} {dtype}"
+        given = contents.get(name)
+        if given is None:
+            raise ValueError(f"{name} is missing; it must be {must}")
+        if not isinstance(given, torch.Tensor):
+            raise ValueError(f"{name} must be {must}, not {shown(given)}")
+        if shape is not None and (given.shape, given.dtype) != (shape, dtype):
+            raise ValueError(f"{name} must be {must}, not {tuple(given.shape)} {given.dtype}")
 
 
 def layout(parts: Parts) -> tuple[dict[str, int], int]:

@@ -168,6 +168,9 @@ def check_names(game: Game, options: dict, maker: str, more: Sequence[str] = ())
             known[1:1] = more  # behind num_envs
             similar = SYNONYMS.get(name, "")
             hint = f"did you mean {similar}?" if similar in known else did_you_mean(name, [*known, *game.options], 0.6)
+            if name == "options":
+                named = ", ".join(f"{one}={checks.shown(value)}" for one, value in checks.mapping(name, options[name]).items())
+                hint = f"pass the options of a game by name, as in {maker}({game.name!r}, {named or 'NAME=VALUE'})."
             own = f"the options of {game.name} are {', '.join(game.options)}" if game.options else f"{game.name} has no options"
             raise UnknownSetting(" ".join(filter(None, [
                 f"{maker}() got an unexpected keyword argument {checks.shown(name)}:", hint,

@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import stat
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
@@ -89,7 +90,12 @@ class Appended:
 
 
 def sync_folder(folder: Path) -> None:
-    """Sync a folder's entries to the disk: only then does a new name survive a power cut."""
+    """Sync a folder's entries to the disk: only then does a new name survive a power cut.
+
+    Does nothing on Windows: it opens no folder, so there is none to sync.
+    """
+    if sys.platform == "win32":
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

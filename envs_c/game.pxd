@@ -184,7 +184,7 @@ cdef inline void run_rows(reset_fn reset, step_fn step, observe_fn observe, draw
         game = states + i * stride + sizeof(Head)
         row = i - io.first
         if io.action_mask != NULL:
-            action_mask = io.action_mask + row * io.num_actions
+            action_mask = io.action_mask + <size_t>row * io.num_actions
         if io.operation == STEP:
             io.ended[i] = 0
             if io.step_mask != NULL and not io.step_mask[row]:
@@ -213,7 +213,7 @@ cdef inline void run_rows(reset_fn reset, step_fn step, observe_fn observe, draw
                             io.final_lives[i] = io.count_lives(game)
                         see(observe, draw, mask, game, io, plain, <char*>io.final_observation + row * io.observation_bytes,
                             picture_of(io, plain, io.final_observation, io.final_picture, row),
-                            NULL if io.final_action_mask == NULL else io.final_action_mask + row * io.num_actions)
+                            NULL if io.final_action_mask == NULL else io.final_action_mask + <size_t>row * io.num_actions)
                         begin_episode(reset, step, head, game, io)
         else:
             if io.operation == RESET and (io.reset_mask == NULL or io.reset_mask[row]):

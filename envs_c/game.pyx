@@ -7,6 +7,8 @@ import numpy as np
 
 from envs_c.engine import checks
 from envs_c.errors import ContractError, InvalidArgument, UnknownSetting
+from envs_c.numbers import is_boolean
+from libc.stdint cimport INT16_MAX
 from envs_c.screen cimport SMALL
 
 
@@ -30,8 +32,12 @@ class Option(NamedTuple):
         return f"{self.low:g} to {self.high:g}"
 
     def check(self, game: str, name: str, value) -> float:
-        """`value` as a float. Raises InvalidArgument if it is not a number of this kind in the range."""
-        numeric = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        """`value` as a float; a switch, an integer from 0 to 1, may be a bool too.
+
+        Raises InvalidArgument if it is not a number of this kind in the range.
+        """
+        switch = self.integer and (self.low, self.high) == (0, 1)
+        numeric = switch if is_boolean(value) else isinstance(value, (int, float, np.integer, np.floating))
         if not numeric or not self.low <= value <= self.high or (self.integer and value != int(value)):
             kind = "an integer" if self.integer else "a number"
             raise InvalidArgument(f"option {name!r} of {game} must be {kind} from {self.span} ({self.help}), "
@@ -168,7 +174,11 @@ cdef class Game:
         width, height = self.screen if len(self.screen) == 2 else (0, 0)
         if min(width, height) < SMALL:
             raise ContractError(f"{name}: screen must be (width, height), each at least {SMALL}, not {self.screen}")
-        if 255 * (width // math.gcd(width, SMALL)) * (height // math.gcd(height, SMALL)) >= 1 << 24:
+        cells = [side // math.gcd(side, SMALL) for side in (width, height)]
+        if max(cells) > INT16_MAX:
+            raise ContractError(f"{name}: a screen of {self.screen} is too fine: a grey pixel has {max(cells):,} units in one "
+                                f"direction, not {INT16_MAX:,} at most; choose sides that share factors with {SMALL}")
+        if 255 * math.prod(cells) >= 1 << 24:
             # the sums of a grey pixel in units, which float32 must hold exactly; see screen.pxd
             raise ContractError(f"{name}: a screen of {self.screen} is too fine to average exactly in float32; choose sides "
                                 f"that share factors with {SMALL}, such as 160 x 210")

@@ -14,7 +14,6 @@ import stat
 import sys
 import sysconfig
 import tempfile
-import threading
 import traceback
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from envs_c import compiler, flags, machine
 from envs_c.errors import CompileFailed, ContractError, EnvsError, InvalidArgument
 from envs_c.files import naming
 from envs_c.game import Game
+from envs_c.lock import Lock
 
 PACKAGE = Path(__file__).parent
 NO_WARNINGS = ["-w"]  # of the C compiler, about code written by Cython
@@ -31,17 +31,7 @@ HASH = 20           # hexadecimal digits: the name of a folder of the cache, whi
 SCRATCH = "build-"  # prefix of folders of the cache in which a game is being compiled
 SOURCES = {}  # Game -> (path, digest_of its files), of the games that were loaded
 OTHERS = stat.S_IWGRP | stat.S_IWOTH  # write permissions of all users but the owner
-_loading = threading.Lock()  # a compiled module is initialised once, by one thread
-
-
-def _after_fork():
-    """Called in a child process: a thread that held the lock does not exist there."""
-    global _loading
-    _loading = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_after_fork)
+_loading = Lock()  # a compiled module is initialised once, by one thread
 
 
 def load(path, texts: dict[str, bytes] | None = None) -> Game:
@@ -67,7 +57,7 @@ def load(path, texts: dict[str, bytes] | None = None) -> Game:
     texts = texts_of(source) if texts is None else texts
     module = built(source, texts)
     name = f"envs_c_outside_{source.stem}_{module.parent.name}"
-    with _loading:
+    with _loading.held():
         if name not in sys.modules:
             spec = importlib.util.spec_from_file_location(source.stem, module)
             try:

@@ -22,6 +22,7 @@ from envs_c import catalog, install
 from envs_c.engine import checks
 from envs_c.errors import InvalidArgument, OutOfTurn
 from envs_c.gymnasium_env import ArcadeVectorEnv
+from envs_c.gymnasium_env.infos import row_of
 from envs_c.views import VIEWS, listed
 
 try:
@@ -47,7 +48,7 @@ def make(name: str, num_envs: int = 1, *, seed: int | None = None, channels_last
         prescribes (resets in the same step, and a new array for each output), and `keepdim`, for pictures have channels.
     seed: environment i begins with seed + i at the first reset, as in make_vec_env; None is a seed from the operating system.
     channels_last: True for pictures of shape (84, 84, frame_stack), which VecTransposeImage expects; else they are
-        (frame_stack, 84, 84), which CnnPolicy expects.
+        (frame_stack, 84, 84), which CnnPolicy expects, and MultiInputPolicy under view "both".
 
     Raises UnknownGame or InvalidArgument.
     """
@@ -80,14 +81,15 @@ class ArcadeVecEnv(VecEnv):
 
     def __init__(self, vector: ArcadeVectorEnv, channels_last: bool = False):
         self.vector = vector
-        self.pixels = VIEWS[vector.core.view].main.channels == 1  # grey: SB3 needs an axis of channels
+        self.grey = {part.name for part in VIEWS[vector.core.view].parts if part.channels == 1}  # SB3 needs an axis of channels
         if vector.core.life_loss_info:
             raise InvalidArgument("life_loss_info must be False with stable-baselines3, not True: there a done episode begins "
                                   "again; episodic_life does that")
         self.channels_last = checks.boolean("channels_last", channels_last)
-        if self.channels_last and not self.pixels:
+        if self.channels_last and not self.grey:
             raise InvalidArgument(f"channels_last must be False for view={vector.core.view!r}, not True: it is for grey "
-                                  f"pictures; leave it out, or choose view={listed(lambda view: view.main.channels == 1)}")
+                                  f"pictures; leave it out, or choose view="
+                                  + listed(lambda view: any(part.channels == 1 for part in view.parts)))
         self.render_mode = vector.render_mode
         self.spec = registry.get(vector.game.gym_id)
         kind = MaskedEnvironment if vector.game.has_mask else Environment
@@ -109,12 +111,22 @@ class ArcadeVecEnv(VecEnv):
     def _space(self):
         """The space of one environment's observations. A picture has three axes: this is how SB3 recognizes pictures."""
         single = self.vector.single_observation_space
-        return spaces.Box(0, 255, self._with_channels(single.low).shape, np.uint8) if self.pixels else single
+        if isinstance(single, spaces.Dict):
+            return spaces.Dict({name: self._box(name, part) for name, part in single.items()})
+        return self._box(VIEWS[self.vector.core.view].main.name, single)
+
+    def _box(self, name: str, box):
+        """The space of one array of the observations. name: of its part of the view."""
+        return spaces.Box(0, 255, self._picture(box.low).shape, np.uint8) if name in self.grey else box
 
     def _with_channels(self, observation):
-        """Observations, (N, ...) or (...), in SB3's shapes: pictures have an axis of channels."""
-        if not self.pixels:
-            return observation
+        """Observations, (N, ...) or (...) or a dict of such, in SB3's shapes: pictures have an axis of channels."""
+        if isinstance(observation, dict):
+            return {name: self._picture(part) if name in self.grey else part for name, part in observation.items()}
+        return self._picture(observation) if self.grey else observation
+
+    def _picture(self, observation):
+        """Grey pictures with an axis of channels."""
         if self.vector.frame_stack == 1:
             observation = observation[..., None, :, :]
         return np.ascontiguousarray(np.moveaxis(observation, -3, -1)) if self.channels_last else observation
@@ -276,7 +288,7 @@ class Environment:
 
     def set_state(self, state: bytes):
         """Restore a snapshot from `get_state` of any of these environments; returns this environment's observation."""
-        return self.parent.set_state(state, [self.index])[self.index]
+        return row_of(self.parent.set_state(state, [self.index]), self.index)
 
 
 class MaskedEnvironment(Environment):

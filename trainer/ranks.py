@@ -9,6 +9,7 @@ job.
 import contextlib
 import hashlib
 import os
+import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
@@ -23,6 +24,7 @@ from trainer.errors import RanksError, TrainerError
 from trainer.process import in_torchrun, torchrun_number
 
 TIMEOUT = timedelta(minutes=10)        # for a rank waiting for the others
+SIGNS = 10                             # of life by rank 0 within the time-out, during a call of `broadcast_slow`
 PRINT_TIMEOUT = timedelta(seconds=5)   # for a failed rank waiting for torchrun's store
 EXPECTED = (TrainerError, BridgeError, envs_c.EnvsError)  # errors passed on by `broadcast`
 
@@ -56,6 +58,13 @@ class Ranks:
     def broadcast(self, call: Callable[[], Any]) -> Any:
         """Call on rank 0; every rank gets the result. If it raises one of EXPECTED, every rank raises it."""
         return call()
+
+    def broadcast_slow(self, call: Callable[[Callable[[], None]], Any]) -> Any:
+        """`broadcast` for a call that may take longer than the time-out: the others wait on while it shows that it goes on.
+
+        call: gets a function, and calls it each few seconds or more often.
+        """
+        return call(lambda: None)
 
     def any(self, *flags: bool) -> tuple[bool, ...]:
         """For each flag, True if it is True on any rank."""
@@ -151,6 +160,11 @@ class Joined(Ranks):
             raise result[1]
         return result[0]
 
+    def broadcast_slow(self, call):
+        while self.rank and self.any(False)[0]:
+            pass  # rank 0 goes on
+        return self.broadcast(lambda: self._with_signs(call))
+
     def any(self, *flags):
         together = torch.tensor(flags, dtype=torch.uint8)
         with self._in_touch():
@@ -163,6 +177,23 @@ class Joined(Ranks):
         # default of its arguments and keeps it forever. torch loads it with its optimizers, so this module loads it first.
         if dist.is_initialized():
             dist.destroy_process_group()
+
+    def _with_signs(self, call: Callable[[Callable[[], None]], Any]) -> Any:
+        """Call on rank 0, with a function that gives the other ranks a sign of life if the last one is long ago."""
+        pause, last = self._timeout.total_seconds() / SIGNS, time.monotonic()
+
+        def go_on():
+            nonlocal last
+            if time.monotonic() - last >= pause:
+                self.any(True)
+                last = time.monotonic()
+        try:
+            result = call(go_on)
+        except EXPECTED:
+            self.any(False)
+            raise
+        self.any(False)
+        return result
 
     def _group(self, tensor: torch.Tensor) -> "dist.ProcessGroup | None":
         return self._gpus if tensor.is_cuda else None  # None: the default group, which uses Gloo

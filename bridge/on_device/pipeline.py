@@ -10,7 +10,7 @@ import torch
 
 from bridge.graphs import Captured, Graphs
 from bridge.pipeline import BatchRange
-from bridge.slab import Slab
+from bridge.slab import Slab, check_contents
 from bridge.source import Episodes
 
 
@@ -113,7 +113,9 @@ class OnDevicePipeline:
         return {**self.source.state(), **{f"slab.{name}": tensor.clone() for name, tensor in self._parts().items()}}
 
     def restore(self, state: dict[str, torch.Tensor]):
-        """Put back the result of `state`."""
+        """Put back the result of `state`. Raises ValueError, and changes nothing, if it does not fit."""
+        check_contents(state, {f"slab.{name}": (part.shape, part.dtype) for name, part in self._parts().items()},
+                       self.source.environment_dims())
         self._must_step = False
         self.streams[0].make_caller_wait()
         self.source.restore(state)

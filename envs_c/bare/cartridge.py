@@ -9,6 +9,7 @@ from pathlib import Path
 
 from envs_c.bare import emit
 from envs_c.console import cartridges, console
+from envs_c.console.description import Cartridge
 
 SOURCE = emit.PACKAGE / "console" / "console.pyx"
 NAME = "console"  # of the emitted C
@@ -20,7 +21,7 @@ TABLES = ("cartridges", "loaded", "cartridge_count")  # its variables
 
 def is_cartridge(game) -> bool:
     """True for the `Game` of a cartridge."""
-    return isinstance(game, console.Cartridge)
+    return isinstance(game, Cartridge)
 
 
 def emit_console(folder: Path) -> None:

@@ -16,7 +16,7 @@ import warnings
 from pathlib import Path
 
 from envs_c.console import console, recompiled, starts
-from envs_c.console.console import Cartridge
+from envs_c.console.description import Cartridge
 from envs_c.engine.checks import shown
 from envs_c.errors import CompileFailed, InvalidArgument, UnknownGame, did_you_mean
 

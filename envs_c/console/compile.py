@@ -18,7 +18,8 @@ def main():
     if options.task:
         task = json.load(sys.stdin)
         data = bytes.fromhex(task["data"])
-        os.nice(10)
+        if hasattr(os, "nice"):  # not on Windows
+            os.nice(10)
         console.insert(data, task["key"], task["facts"])
         try:
             recompiled.compiled(data, task["key"], task["facts"])

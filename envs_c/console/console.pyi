@@ -1,11 +1,7 @@
 from collections.abc import Sequence
-from pathlib import Path
 
-from envs_c.game import Game
+from envs_c.console.description import Cartridge
 
-class Cartridge(Game):
-    path: Path | None
-    key: int
 def insert(data: bytes, key: int, facts: dict) -> None: ...
 def bytes_of(facts: dict) -> bytes: ...
 def for_gpu(key: int) -> tuple[bytes, bytes, int]: ...

@@ -23,8 +23,9 @@ from envs_c.game cimport Game, Head, Io, picture_of, run_chunk, see, state_strid
 from envs_c.rng cimport Rng
 from envs_c.screen cimport SMALL, Canvas
 
-from envs_c.console.choice import choice
-from envs_c.game import Option
+from envs_c.console.description import described
+from envs_c.errors import InvalidArgument
+from envs_c.lock import Lock
 
 
 cdef enum:
@@ -36,6 +37,7 @@ cdef Rom* cartridges[MOST_CARTRIDGES]
 cdef Play* loaded[MOST_CARTRIDGES]  # a console after ALE's loadROM
 cdef int cartridge_count = 0
 cdef Tables tables
+_changing = Lock()  # while a cartridge is added or removed
 
 
 cdef inline int place_of(uint64_t key) noexcept nogil:
@@ -45,6 +47,14 @@ cdef inline int place_of(uint64_t key) noexcept nogil:
         if cartridges[k].key == key:
             return k
     return -1
+
+
+cdef int inserted(uint64_t key) except -1:
+    """The number of a cartridge. Raises InvalidArgument if it was not inserted here."""
+    cdef int k = place_of(key)
+    if k < 0:
+        raise InvalidArgument(f"key must be the one of an inserted cartridge, not {key}")
+    return k
 
 
 cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
@@ -151,22 +161,33 @@ cdef void load(Rom* rom, Play* p) noexcept nogil:
 
 def insert(bytes data, uint64_t key, facts):
     """Make a cartridge known to the console. data: the ROM, 2 KB or a multiple of 4 KB. Raises ValueError as `fill` does."""
+    cdef Rom new
     cdef Rom* rom
     cdef Play* p
-    cdef Facts filled
-    if place_of(key) >= 0:
-        return
-    if cartridge_count == MOST_CARTRIDGES:
-        raise MemoryError(f"no room for more than {MOST_CARTRIDGES} cartridges")
-    fill(&filled, facts)
-    rom = <Rom*>calloc(1, sizeof(Rom))
-    p = <Play*>calloc(1, sizeof(Play))
-    rom.bytes = <uint8_t*>malloc(len(data))
-    memcpy(rom.bytes, <const char*>data, len(data))
-    rom.size, rom.kind, rom.key = len(data), facts["kind"], key
-    rom.hot, rom.plain = facts["hot"], facts["plain"]
-    rom.facts = filled
-    load(rom, p)  # with the GIL: two threads may insert at once
+    with _changing.held():
+        if place_of(key) >= 0:
+            return
+        if cartridge_count == MOST_CARTRIDGES:
+            raise MemoryError(f"no room for more than {MOST_CARTRIDGES} cartridges")
+        memset(&new, 0, sizeof(Rom))
+        fill(&new.facts, facts)
+        new.size, new.kind, new.key = len(data), facts["kind"], key
+        new.hot, new.plain = facts["hot"], facts["plain"]
+        new.bytes = <uint8_t*>malloc(len(data))
+        rom, p = <Rom*>malloc(sizeof(Rom)), <Play*>calloc(1, sizeof(Play))
+        if new.bytes == NULL or rom == NULL or p == NULL:
+            release(new.bytes, rom, p)
+            raise MemoryError(f"no memory for a cartridge of {len(data):,} bytes")
+        memcpy(new.bytes, <const char*>data, len(data))
+        rom[0] = new
+        load(rom, p)
+
+
+cdef void release(uint8_t* data, Rom* rom, Play* p) noexcept nogil:
+    """Free the memory of a cartridge. Each may be NULL."""
+    free(data)
+    free(rom)
+    free(p)
 
 
 def bytes_of(facts):
@@ -178,7 +199,7 @@ def bytes_of(facts):
 
 def for_gpu(uint64_t key):
     """The bytes of a cartridge's console after ALE's loadROM, of its PowerOn, and how many a block's picture takes."""
-    cdef int k = place_of(key)
+    cdef int k = inserted(key)
     return (<const char*>loaded[k])[:sizeof(Play)], (<const char*>&cartridges[k].power)[:sizeof(PowerOn)], sizeof(Room)
 
 
@@ -194,7 +215,7 @@ def callbacks() -> list[int]:
 
 def attach(uint64_t key, uintptr_t run):
     """Let an inserted cartridge run by the compiled function at this address; 0 for the interpreter."""
-    cartridges[place_of(key)].compiled = <compiled_fn><void*>run
+    cartridges[inserted(key)].compiled = <compiled_fn><void*>run
 
 
 def trace(uint64_t key, const uint8_t[::1] actions):
@@ -204,7 +225,7 @@ def trace(uint64_t key, const uint8_t[::1] actions):
 
     Returns `found` and `addresses` of trace_frame as bytes, the second two a place.
     """
-    cdef int k = place_of(key), i
+    cdef int k = inserted(key), i
     cdef const Rom* rom = cartridges[k]
     cdef bytearray found = bytearray(8 * rom.size), at = bytearray(16 * rom.size)
     cdef uint8_t* marks = found
@@ -239,61 +260,38 @@ def try_rom(bytes data, facts, actions, *, int seed=0):
     memset(&options, 0, sizeof(options))
     memset(&rng, 0, sizeof(rng))
     options[1] = 1
-    insert(data, 0, facts)
-    memory = <char*>malloc(size + 2 * GUARD)
-    rgb = <uint8_t*>malloc(3 * WIDTH * MOST_ROWS + SMALL * SMALL + SMALL)
-    memset(memory, seed, size + 2 * GUARD)
-    memset(memory + GUARD, 0, size)
-    for _ in range(2):
-        reset(memory + GUARD, options, &rng)
-        for action in actions:
-            step(memory + GUARD, action, &rng, &over)
-            paint_both(&tables, <const Play*>(memory + GUARD), cartridges[place_of(0)], rgb)
-    for k in range(GUARD):
-        whole &= memory[k] == memory[size + GUARD + k] == <char>seed
-    observe(memory + GUARD, rgb)
-    ram = bytes(rgb[:128])
-    free(memory)
-    free(rgb)
-    cartridge_count -= 1
-    free(loaded[cartridge_count])
-    free(cartridges[cartridge_count].bytes)
-    free(cartridges[cartridge_count])
-    if not whole:
-        raise RuntimeError("the console wrote outside its state")
-    return ram
+    with _changing.held():
+        insert(data, 0, facts)
+        memory = <char*>malloc(size + 2 * GUARD)
+        rgb = <uint8_t*>malloc(3 * WIDTH * MOST_ROWS + SMALL * SMALL + SMALL)
+        try:
+            if memory == NULL or rgb == NULL:
+                raise MemoryError("no memory to try a cartridge")
+            memset(memory, seed, size + 2 * GUARD)
+            memset(memory + GUARD, 0, size)
+            for _ in range(2):
+                reset(memory + GUARD, options, &rng)
+                for action in actions:
+                    step(memory + GUARD, action, &rng, &over)
+                    paint_both(&tables, <const Play*>(memory + GUARD), cartridges[place_of(0)], rgb)
+            for k in range(GUARD):
+                whole &= memory[k] == memory[size + GUARD + k] == <char>seed
+            if not whole:
+                raise RuntimeError("the console wrote outside its state")
+            observe(memory + GUARD, rgb)
+            return bytes(rgb[:128])
+        finally:
+            free(memory)
+            free(rgb)
+            cartridge_count -= 1
+            release(cartridges[cartridge_count].bytes, cartridges[cartridge_count], loaded[cartridge_count])
 
 
 cdef void prepare() noexcept nogil:
     make_tables(&tables)
 
 
-class Cartridge(Game):
-    """The `Game` of a cartridge. path: its file, or None. key: by which the console knows it, from its bytes."""
-
-    has_ram = True
-    path = None
-    key = 0
-
-    @property
-    def gym_id(self):
-        """The id in Gymnasium's registry, of a game in the table."""
-        return f"Atari/{self.title}-v0"
-
-
 def game_of(str name, str title, uint64_t key, facts, names, all_names):
     """The `Game` of an inserted cartridge."""
-    cdef Game game = Cartridge(
-        name=name, title=title, version=facts["version"],
-        summary=f"The Atari 2600 cartridge {title}, as ale-py plays it.",
-        actions=lambda options: all_names if options["full_action_space"] else names,
-        feature_shape=(128,), feature_dtype="uint8", feature_low=0, feature_high=255, screen=(WIDTH, facts["height"]),
-        frame_skip=4, fps=60,
-        options={"cartridge": Option(key, key, key, "the cartridge's digest"),
-                 "full_action_space": Option(0, 0, 1, "1: all 18 actions of ALE"),
-                 "mode": choice([mode for mode, *_ in facts["modes"]], "ALE's mode of the game"),
-                 "difficulty": choice([0, *facts["difficulties"]], "ALE's difficulty: 1 and 2 are the console's switches")},
-        compared_with="ale-py, frame by frame: RAM, picture, reward, lives and end.",
-    )
-    game.key = key
+    cdef Game game = described(name, title, key, facts, names, all_names, (WIDTH, facts["height"]))
     return game.bind(chunk, backdrop, draw, sizeof(Play), has_mask=False, valid=valid, lives=lives, prepare=prepare)

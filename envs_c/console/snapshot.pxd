@@ -23,7 +23,8 @@ cdef inline bint safe_console(const Console* m, const Rom* rom) noexcept nogil:
             and between(m.cpu.cycle, 0, 1 << 16) and between(m.vsync, -NO_VSYNC, NO_VSYNC)
             and between(m.timer_set, -(1 << 25), 1 << 16) and between(m.late, 0, 1 << 26)
             and between(m.dumped, -(1 << 30), 1 << 16) and m.last_line == rom.facts.last_line
-            and between(m.lives, -(1 << 20), 1 << 20) and safe(&m.tia, &rom.facts)
+            and between(m.lives, -(1 << 20), 1 << 20) and between(m.score, -(1 << 30), 1 << 30)
+            and between(m.ohm, 0, 1 << 24) and safe(&m.tia, &rom.facts)
             and (rom.kind != DPC or safe_dpc(&m.extra.dpc)))
 
 

@@ -19,6 +19,7 @@ from envs_c.text import shown
 from envs_c.views import VIEWS, View, of_game
 
 SEED_MAX = (1 << 64) - 1
+LARGEST = float(np.finfo(np.float32).max)
 UNITS = ((1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
 
 
@@ -138,12 +139,13 @@ def reward_clip(value) -> tuple[float, float]:
         low, high = value if isinstance(value, (tuple, list)) else (-value, value)
         numeric = all(isinstance(bound, NUMBERS) and not is_boolean(bound) for bound in (low, high))
         fits = numeric and not is_boolean(value) and float(low) <= float(high)
-        fits = fits and float(low) < math.inf and float(high) > -math.inf
+        fits = fits and float(low) <= LARGEST and float(high) >= -LARGEST
     except (TypeError, ValueError, OverflowError):
         fits = False
     if not fits:
         raise InvalidArgument("reward_clip must be None, a number c >= 0 for [-c, c], or a pair (low, high) with low <= high, "
-                              f"low below infinity and high above minus infinity, not {shown(value)}")
+                              f"low at most {LARGEST:.5g} and high at least {-LARGEST:.5g}, the ends of float32, not "
+                              f"{shown(value)}")
     return float(low), float(high)
 
 

@@ -44,8 +44,8 @@ cdef class Engine:
     cdef Format format
     cdef Team[3] teams                  # for each Operation, which calls have all threads
     cdef Mark mark                      # held by calls that use all environments; the batches' marks follow it
-    cdef tuple arguments                # of __init__: (positional, by name)
-    cdef object option_values           # (number of options + 1,) float64; `io` points to them
+    cdef tuple arguments                # of Engine.__init__, not of a subclass's: (positional, by name)
+    cdef tuple memory                   # `io` points to it: ended, ended_return, ended_length, the options' values and 0.0
 
     cdef check_open(self)
     cdef int enter(self, Mark* mark) except -1

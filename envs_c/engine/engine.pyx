@@ -13,7 +13,7 @@ import os
 
 import numpy as np
 
-from envs_c.engine import checks, openmp
+from envs_c.engine import arguments, checks, openmp
 from envs_c.engine.busy import busy_message
 from envs_c.engine.state import restored
 from envs_c.errors import Busy, Closed, ContractError, InvalidArgument, NotReset
@@ -22,7 +22,7 @@ from envs_c.engine.busy cimport Mark, enter as try_to_enter, generation, leave
 from envs_c.engine.team cimport (
     TEAM_MOST, Call, Team, omp_get_max_threads, order_after, order_before, team_begin, team_end, team_is_used,
     team_leave_process)
-from envs_c.game cimport ENDS, FLAGGED, GOES_ON, SMALL, Autoreset, Game, Head, Io, chunk_fn, run_rows, state_stride
+from envs_c.game cimport ENDS, FLAGGED, GOES_ON, SMALL, Autoreset, Head, Io, chunk_fn, run_rows, state_stride
 from envs_c.io cimport draw_fn, mask_fn, observe_fn, reset_fn, step_fn
 from envs_c.machine import cores
 from envs_c.engine.painter cimport Painter, paint
@@ -74,19 +74,20 @@ cdef void special_rows(reset_fn reset, step_fn step, observe_fn observe, draw_fn
 cdef class Engine:
     """The states of N environments, and the loop over them. `VecEnv` documents the arguments."""
 
-    def __cinit__(self, *args, **settings):
+    def __init__(self, *args, **settings):
+        Engine._begin(self, *args, **settings)
         self.arguments = args, settings
+    _again = __init__  # a subclass may have its own
 
-    def __init__(self, Game game not None, num_envs=1, *, view="features", picture_size=None, frame_skip=None, sticky=0.0,
-                 noop_max=0, time_limit=None, reward_clip=None, episodic_life=False, life_loss_info=False, num_threads=0,
-                 autoreset="next_step", seed=None, chunk_size=0, options=None, first=0, count_lives=False):
+    def _begin(self, game=None, num_envs=1, *, view="features", picture_size=None, frame_skip=None, sticky=0.0,
+               noop_max=0, time_limit=None, reward_clip=None, episodic_life=False, life_loss_info=False, num_threads=0,
+               autoreset="next_step", seed=None, chunk_size=0, options=None, first=0, count_lives=False, **unknown):
         if self.states != NULL or self.closed:
-            raise InvalidArgument(f"__init__ must be called once, not again on these {self.game.name} environments: make new "
-                                  "ones")
-        if game.chunk == NULL:
+            raise InvalidArgument(f"__init__ must be called once on these {self.game.name} environments: make new ones")
+        self.game = arguments.game_of(game, unknown)
+        if self.game.chunk == NULL:
             raise ContractError(f"game {game.name!r} must have compiled functions, not only a description: end its file with "
                                 "GAME = Game(...).bind(chunk, ...)")
-        self.game = game
         self.options = game.check_options(checks.mapping("options", options))
         self.actions, feature_shape, self.feature_low, self.feature_high = game.describe(self.options)
         self.num_envs = checks.integer("num_envs", num_envs, 1, 1 << 24)
@@ -141,21 +142,20 @@ cdef class Engine:
         if not self.closed:
             self.check_open()
         args, settings = self.arguments
-        return restored, (type(self), args, {**settings, "options": self.options}, None if self.closed else self.get_state())
+        state = None if self.closed else self.get_state()
+        return restored, (type(self), args, {**settings, "options": self.options}, state), getattr(self, "__dict__", None)
 
     def _make_io(self):
         """Fill the part of Io shared by all batches."""
-        self.ended = np.zeros(self.num_envs, np.uint8)
-        self.ended_return = np.zeros(self.num_envs, np.float64)
-        self.ended_length = np.zeros(self.num_envs, np.int32)
-        self.option_values = np.array([*self.options.values(), 0.0], np.float64)  # never empty: it must have an address
+        self.memory = (np.zeros(self.num_envs, np.uint8), np.zeros(self.num_envs), np.zeros(self.num_envs, np.int32),
+                       np.array([*self.options.values(), 0.0], np.float64))  # never empty: it must have an address
+        self.ended, self.ended_return, self.ended_length = (array.view() for array in self.memory[:3])  # cannot be resized
         cdef uint8_t[::1] ended = self.ended
-        cdef double[::1] returns = self.ended_return, options = self.option_values
+        cdef double[::1] returns = self.ended_return, options = self.memory[3]
         cdef int32_t[::1] lengths = self.ended_length
         cdef Io* io = &self.io
         memset(io, 0, sizeof(Io))
-        io.ended, io.ended_return, io.ended_length = &ended[0], &returns[0], &lengths[0]
-        io.options = &options[0]
+        io.ended, io.ended_return, io.ended_length, io.options = &ended[0], &returns[0], &lengths[0], &options[0]
         self.painter = Painter(self.game, options)
         io.screen = &self.painter.screen
         shown = VIEWS[self.view]

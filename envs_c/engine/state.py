@@ -108,8 +108,13 @@ def _parse(state: bytes) -> tuple[dict, bytes]:
 
 
 def restored(kind, args, settings, state):
-    """Environments from a pickle. kind: VecEnv. state: the snapshot, or None if they were closed."""
-    env = kind(*args, **settings)
+    """Environments from a pickle.
+
+    kind: VecEnv or a subclass. args, settings: of VecEnv, since a subclass's may differ. state: the snapshot, or None if they
+        were closed.
+    """
+    env = kind.__new__(kind)
+    env._again(*args, **settings)  # VecEnv's __init__
     if state is None:
         env.close()
     else:

@@ -9,6 +9,7 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 from envs_c.engine import checks
+from envs_c.engine.arguments import addresses
 from envs_c.engine.busy cimport enter, leave
 from envs_c.engine.vecenv cimport Batch
 from envs_c.errors import InvalidArgument
@@ -103,18 +104,20 @@ cdef class Turns:
     cdef long ended
 
     def __init__(self, batches, calls, functions):
+        for name, value in (("batches", batches), ("calls", calls)):
+            if not isinstance(value, (list, tuple)):
+                raise InvalidArgument(f"{name} must be a list or tuple, not {checks.shown(value)}")
         self.batches = tuple(batches)
         if not 1 <= len(self.batches) <= MOST or len(calls) != len(self.batches):
             raise InvalidArgument(f"batches must be 1 to {MOST}, each with its calls, not {len(self.batches)} with "
                                   f"{len(calls)}")
-        for k, (batch, (graph, stream, event)) in enumerate(zip(self.batches, calls, strict=True)):
+        for k, batch in enumerate(self.batches):
+            graph, stream, event = addresses(f"calls[{k}]", calls[k])
             if not isinstance(batch, Batch) or (<Batch>batch).mark == NULL:
                 raise InvalidArgument("batches must be what VecEnv.bind returns")
             self.calls[k] = Calls(<void*>batch, <void*><size_t>graph, <void*><size_t>stream, <void*><size_t>event)
         self.size = len(self.batches)
-        launch, record, wait = functions
-        if not launch or not record or not wait:
-            raise InvalidArgument("functions must be three addresses, not 0")
+        launch, record, wait = addresses("functions", functions, 1)
         self.launch, self.record = <begin_fn><size_t>launch, <begin_fn><size_t>record
         self.wait = <wait_fn><size_t>wait
         self.make_room(sum(batch.hi - batch.lo for batch in self.batches))
@@ -134,7 +137,8 @@ cdef class Turns:
             waits nor steps.
 
         Returns None, or what ended it: (turns done, batch, stage, code), with a stage of STAGES and the function's result.
-        After the stage "step" `batches[batch].step()` raises the error, or does the step.
+        After the stage "step" `batches[batch].step()` raises the error, or does the step. Raises MemoryError, between two
+        turns, without memory for more ended episodes.
         """
         cdef int turns = checks.integer("count", count, 0, 1 << 30), stage
         cdef bint[MOST] waits
@@ -150,13 +154,14 @@ cdef class Turns:
             return None
         return place.turn, place.batch, STAGES[stage], place.code
 
-    cdef int go_on(self, int turns, bint* waits, Place* place) noexcept nogil:
+    cdef int go_on(self, int turns, bint* waits, Place* place) except? -2 nogil:
         """`run`. Returns a stage, and fills `place`, or DONE."""
         cdef int64_t begin, ready
         cdef int ended
         for place.turn in range(turns):
             for place.batch in range(self.size):
                 if waits[place.batch]:
+                    self.have_room(<Batch>self.calls[place.batch].batch)
                     begin = team_now()
                     place.code = self.wait(self.calls[place.batch].event)
                     if place.code:
@@ -166,7 +171,7 @@ cdef class Turns:
                     if ended < 0:
                         return PLAY
                     if ended:
-                        self.note(<Batch>self.calls[place.batch].batch, ended)
+                        self.note(<Batch>self.calls[place.batch].batch)
                     self.waited += 1e-9 * (ready - begin)
                     self.stepped += 1e-9 * (team_now() - ready)
                 place.code = self.launch(self.calls[place.batch].graph, self.calls[place.batch].stream)
@@ -178,12 +183,17 @@ cdef class Turns:
                 waits[place.batch] = True
         return DONE
 
-    cdef void note(self, Batch batch, int ended) noexcept nogil:
+    cdef int have_room(self, Batch batch) except -1 nogil:
+        """Have memory for an end of each of the batch's episodes, before a step that could not be undone."""
+        cdef long most = self.ended + batch.hi - batch.lo
+        if most > self.room:
+            with gil:
+                self.make_room(2 * most)
+        return 0
+
+    cdef void note(self, Batch batch) noexcept nogil:
         """Note the episodes that ended in a step."""
         cdef int i
-        if self.ended + ended > self.room:
-            with gil:
-                self.make_room(2 * (self.ended + ended))
         for i in range(batch.lo, batch.hi):
             if batch.io.ended[i]:
                 self.returns[self.ended] = batch.io.ended_return[i]

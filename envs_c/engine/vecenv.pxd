@@ -10,6 +10,7 @@ cdef class Batch:
     cdef readonly int lo         # the environments are lo .. hi-1
     cdef readonly int hi
     cdef readonly tuple buffers  # kept alive: `io` points into them
+    cdef list held               # the same: NumPy refuses to resize an array with a second reference
     cdef Mark* mark              # held during a call
     cdef Io io
 

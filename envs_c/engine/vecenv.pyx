@@ -40,8 +40,7 @@ cdef class Batch:
         if not 0 <= lo < hi <= env.num_envs:
             raise InvalidArgument(f"a batch must be one environment or more of 0 .. {env.num_envs - 1}, not {lo} .. {hi - 1}")
         cdef int count = hi - lo
-        shape, dtype = (count, *env.observation_shape), env.observation_dtype
-        of_actions = (count, len(env.actions))
+        shape, dtype, of_actions = (count, *env.observation_shape), env.observation_dtype, (count, len(env.actions))
         if env.autoreset == "same_step" and final_observation is None:
             raise InvalidArgument("final_observation must be a buffer under autoreset 'same_step', not None: the last "
                                   "observations of episodes are written there")
@@ -66,6 +65,7 @@ cdef class Batch:
                                   f"{listed(lambda view: view.beside)}")
         self.buffers = (actions, observation, reward, terminated, truncated, final_observation, action_mask,
                         final_action_mask, picture, final_picture)
+        self.held = list(self.buffers)
         checks.apart(dict(zip(BUFFERS, self.buffers)))
         self.env, self.lo, self.hi = env, lo, hi
         self.mark = add_mark(&env.mark.next, lo, hi)

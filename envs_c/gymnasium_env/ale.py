@@ -192,8 +192,9 @@ def _written(picture: np.ndarray, out: np.ndarray | None) -> np.ndarray:
     """The picture, in `out` if that is given. Raises InvalidArgument if it does not fit there."""
     if out is None:
         return picture
-    if out.shape != picture.shape:
-        raise InvalidArgument(f"the array for the screen must have shape {picture.shape}, not {out.shape}: AtariPreprocessing "
+    if not isinstance(out, np.ndarray) or out.shape != picture.shape:
+        given = out.shape if isinstance(out, np.ndarray) else checks.shown(out)
+        raise InvalidArgument(f"the array for the screen must have shape {picture.shape}, not {given}: AtariPreprocessing "
                               "takes its shape from the observations, which obs_type='rgb' or obs_type='grayscale' makes the "
                               "screen")
     np.copyto(out, picture)

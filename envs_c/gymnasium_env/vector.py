@@ -16,11 +16,11 @@ from envs_c.engine.vecenv import VecEnv
 from envs_c.errors import InvalidArgument, UnknownSetting
 from envs_c.game import Game
 from envs_c.gymnasium_env.ale import ACTIONS, checked_actions, game_actions
-from envs_c.gymnasium_env.buffers import Buffers, Turns, aligned_zeros
-from envs_c.gymnasium_env.copies import Copies
+from envs_c.gymnasium_env.buffers import COUNTED, MOST_TURNS, Buffers, Turns, aligned_zeros
+from envs_c.gymnasium_env.copies import Copies, recorded
 from envs_c.gymnasium_env.infos import add_ends, add_last, add_lives, copied
 from envs_c.gymnasium_env.results import Results
-from envs_c.gymnasium_env.snapshot import close_snapshot, open_snapshot
+from envs_c.gymnasium_env.snapshot import close_snapshot, kind_of, open_snapshot
 from envs_c.gymnasium_env.spaces import batched, observation_space, shape_of
 from envs_c.play.human import Human
 from envs_c.types import Actions, Flags, Infos, Integers, Observations, Options, Rewards, Screen, Seed
@@ -46,6 +46,7 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
 
     _human: Human | None = None  # the window of render_mode "human"
 
+    @recorded
     def __init__(self, game: Game, num_envs: int = 1, *, frame_stack: int = 1, keepdim: bool = False, copy: bool = True,
                  render_mode: str | None = None, full_action_space: bool = False, options: Options = None,
                  **settings: Any) -> None:
@@ -80,6 +81,8 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         if self.render_mode == "human":
             self._human = Human(game.name, num_envs, self.core.render, pace)
 
+    _again = __init__
+
     def _make_buffers(self):
         core, n = self.core, self.num_envs
         self._same_step = core.autoreset == "same_step"
@@ -88,10 +91,13 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         observations = (n, *row)
         pictures = None if view.beside is None else (n, *shape_of(view.beside, core.picture_shape, self.keepdim))
         size = int(np.prod(observations)) * core.observation_dtype.itemsize + (int(np.prod(pictures)) if pictures else 0)
+        of_actions = (n, len(core.actions))
+        given = MOST_TURNS if COUNTED and self.frame_stack == 1 else self.frame_stack  # observations in the caller's hands
         checks.Memory(f"{n:,} environments of {self.game.name}", {
             "observations": size, "last observations": size if self._same_step else 0,
-            "stacked frames": size * self.frame_stack if self.frame_stack > 1 else 0})
-        of_actions = (n, len(core.actions))
+            "stacked frames": size * self.frame_stack if self.frame_stack > 1 else 0,
+            "copies": size * given if self.copy else 0,
+            "action masks": n * len(core.actions) * (1 + self._same_step) if self.game.has_mask else 0})
         self._final = np.zeros(observations, core.observation_dtype) if self._same_step else None
         self._final_picture = np.zeros(pictures, np.uint8) if pictures and self._final is not None else None
         self._action_mask = np.zeros(of_actions, np.uint8) if self.game.has_mask else None
@@ -99,8 +105,7 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         self._actions = np.zeros(n, np.int32)
         self._reward, self._terminated, self._truncated = outputs = np.zeros((3, n), np.float32)
         self._all, self._none = np.ones(n, bool), np.zeros(n, bool)  # never written
-        self._stack = aligned_zeros((n, self.frame_stack, *row), core.observation_dtype) \
-            if self.frame_stack > 1 else None
+        self._stack = aligned_zeros((n, self.frame_stack, *row), core.observation_dtype) if self.frame_stack > 1 else None
         self._over = self._none  # at an episode's end, before the reset
         self._started = np.full(n, time.perf_counter())
         self._results = Results(self._actions, outputs, core, self._started)
@@ -243,6 +248,7 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         If render_mode is "human", they are shown in the window, without waiting, and this returns None.
         """
         if self._human:
+            self.core.over()  # raises Closed after `close`
             self._human.show(paced=False)
             return None
         return tuple(self.core.render(i) for i in range(self.num_envs))
@@ -252,7 +258,7 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         with self._alone:
             state = self.core.get_state(indices)
             stack = b"" if self._stack is None else self._stack[checks.rows(indices, self.num_envs)].tobytes()
-        return close_snapshot(state, stack)
+        return close_snapshot(state, stack, kind_of(self.core, self.frame_stack))
 
     def set_state(self, state: bytes, indices: Integers | None = None) -> Observations:
         """Restore a snapshot of `get_state` into environments of the same game, version, options and frame_stack.
@@ -262,7 +268,7 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         """
         rows = checks.rows(indices, self.num_envs)
         size = 0 if self._stack is None else self._stack[0].nbytes * len(rows)
-        state, stack = open_snapshot(state, size, self.frame_stack, len(rows))
+        state, stack = open_snapshot(state, size, kind_of(self.core, self.frame_stack), len(rows))
         with self._alone:
             self.core.set_state(state, indices)
             if self._stack is not None:

@@ -11,6 +11,12 @@ from typing import TextIO
 
 from envs_c.errors import NoScreen
 
+try:
+    import termios
+    import tty
+except ModuleNotFoundError:  # Windows
+    termios = None  # type: ignore[assignment]
+
 HOLD = 0.12    # seconds
 ESCAPE = 0.05  # seconds to wait for the rest of an arrow's bytes, which begin with Escape
 ARROWS = {b"A": "up", b"B": "down", b"C": "right", b"D": "left"}
@@ -25,11 +31,13 @@ class Typed:
     tiles: as for `Window`.
     closed: True after q, Escape or the end of the input.
 
-    Raises NoScreen if the stream is no terminal.
+    Raises NoScreen if the stream is no terminal, or on Windows.
     """
 
     def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic):
         stream = sys.stdin if stream is None else stream
+        if termios is None:
+            raise NoScreen("--terminal needs Linux or macOS, whose terminals give each key at once: leave it out for a window")
         if stream is None or not stream.isatty():
             raise NoScreen("--terminal needs a terminal as input for the keys, not a file or a pipe: leave out the redirection")
         self.stream, self.clock, self.tiles, self.closed = stream, clock, False, False
@@ -38,14 +46,11 @@ class Typed:
         self._pressed: list[str] = []       # keys since the last call of `pressed`
 
     def __enter__(self) -> "Typed":
-        import termios
-        import tty
         self._before = termios.tcgetattr(self.stream)
         tty.setcbreak(self.stream)
         return self
 
     def __exit__(self, *_):
-        import termios
         with contextlib.suppress(termios.error):  # the terminal is gone
             termios.tcsetattr(self.stream, termios.TCSAFLUSH, self._before)
 

@@ -22,7 +22,7 @@ from envs_c.testing import actions, restored  # noqa: F401  their rules join RUL
 from envs_c.testing.bounds import module_to_test, wrong_index
 from envs_c.testing.fields import layout
 from envs_c.testing.rules import RULES, Broken, rule_text, stays_in_its_state
-from envs_c.testing.workers import ask, module_of, worker
+from envs_c.testing.workers import ask, check_system, module_of, worker
 from envs_c.text import printable
 
 ENDLESS = {  # advice by the answer of the process that plays until an episode ends
@@ -50,8 +50,9 @@ def check(game: Game | str, rules: Iterable[str] | None = None,
     Warns if the game keeps all rules but ends no episode by itself in a million random steps.
 
     Raises ContractError, which names every broken rule with its fault; UnknownGame, CompileFailed or InvalidArgument if
-    there is no game to test.
+    there is no game to test; EnvsError on Windows.
     """
+    check_system()
     game = game if isinstance(game, Game) else catalog.game(str(game))
     broken = {}
     printed: dict[str, list[str]] = {}

@@ -7,10 +7,16 @@ from contextlib import contextmanager
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
-from envs_c.errors import ContractError
+from envs_c.errors import ContractError, EnvsError
 
 # A process in another folder would not find the package if it lies in a source tree.
 STARTER = "import sys; sys.path.insert(0, sys.argv.pop(1)); from envs_c.testing.__main__ import main; main()"
+
+
+def check_system():
+    """Raise EnvsError on Windows, which lacks what the processes use."""
+    if sys.platform == "win32":
+        raise EnvsError("the check of a game needs Linux or macOS, not win32: on Windows run it under WSL")
 
 
 def module_of(game) -> str:
@@ -25,6 +31,7 @@ def module_of(game) -> str:
 
 def command(module: str, *task) -> list[str]:
     """The command line of a process for the game in the file `module`."""
+    check_system()
     return [sys.executable, "-P", "-c", STARTER, str(Path(__file__).parents[2]), module, *map(str, task)]
 
 

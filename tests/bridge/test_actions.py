@@ -11,6 +11,8 @@ INF = np.inf
 ROWS = {
     "discrete": (spaces.Discrete(3), [0, 2], [0, 2]),
     "discrete from 5": (spaces.Discrete(3, start=5), [0, 2], [5, 7]),
+    "discrete from 2 ** 40": (spaces.Discrete(3, start=1 << 40), [0, 2], [1 << 40, (1 << 40) + 2]),
+    "discrete to 2 ** 31": (spaces.Discrete(3, start=(1 << 31) - 2), [0, 2], [(1 << 31) - 2, 1 << 31]),
     "several": (spaces.MultiDiscrete([3, 2]), [[2, 0], [0, 1]], [[2, 0], [0, 1]]),
     "several from 1 and -1": (spaces.MultiDiscrete([3, 2], start=[1, -1]), [[2, 0], [0, 1]], [[3, -1], [1, 0]]),
     "several in a square": (spaces.MultiDiscrete([[3, 2], [2, 2]]), [[2, 0, 1, 0]], [[[2, 0], [1, 0]]]),

@@ -1,5 +1,7 @@
 """Gymnasium vector environments in the pipeline: their data arrives, failures are named, unsupported ones are refused."""
 
+import re
+
 import gymnasium
 import numpy as np
 import pytest
@@ -174,6 +176,29 @@ class Written(Counting):
 def test_unsupported_environments_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         GymnasiumSource(make())
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("reward_clip", -1), ("reward_clip", "a"), ("reward_clip", (1, 0)), ("seed", "a"), ("seed", -1), ("seed", 1.5)])
+def test_a_wrong_argument_of_the_source_is_named(name, value):
+    with pytest.raises(envs_c.InvalidArgument, match=f"^{name} must be .*, not {re.escape(repr(value))}$"):
+        GymnasiumSource([vector()], **{name: value})
+
+
+@pytest.mark.parametrize("clip", [2.5, (-1, 2.5), (3, np.inf)])
+def test_rewards_are_clipped_to_the_bounds(clip):
+    pipeline = Pipeline(GymnasiumSource([vector(1, length=3)], clip, owned=True))
+    low, high = clip if isinstance(clip, tuple) else (-clip, clip)
+    assert [step[1][0] for step in played(pipeline, 3)] == np.clip([2.0, 4.0, 6.0], low, high).tolist()
+    pipeline.close()
+
+
+def test_a_turn_after_close_says_that_the_source_was_closed():
+    pipeline = Pipeline(vector())
+    pipeline.reset()
+    pipeline.close()
+    with pytest.raises(envs_c.Closed, match=r"^the source of these Gymnasium environments was closed; make a new one$"):
+        pipeline.turns(1, [pipeline.slabs[0].actions.zero_])
 
 
 def test_each_vector_environment_is_a_batch():

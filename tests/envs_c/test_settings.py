@@ -188,3 +188,11 @@ def test_actions_and_features_can_depend_on_options():
     assert (len(game.actions), game.feature_shape, game.feature_high) == (81, (2, 9, 9), 9)
     actions, shape, low, high = game.describe(game.check_options({"size": 5}))
     assert (len(actions), shape, low, high) == (25, (2, 5, 5), 0, 5)
+
+
+@pytest.mark.parametrize("value", [True, np.True_, 1])
+def test_an_option_from_0_to_1_may_be_a_bool(value):
+    env, other = (envs_c.make("pong", 4, seed=1, random_serve=one) for one in (value, 1))
+    assert env.core.options["random_serve"] == 1 and type(env.core.options["random_serve"]) is float
+    assert np.array_equal(env.reset()[0], other.reset()[0])
+    assert envs_c.make("pong", random_serve=False).core.options["random_serve"] == 0

@@ -6,6 +6,7 @@ import socket
 import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from datetime import timedelta
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from trainer.rollout.actor import collect
 from trainer.training import shares
 from trainer.training.build import make_session
 from trainer.training.session import TrainingSession
-from trainer.training.train import iterate
+from trainer.training.train import iterate, judge
 from trainer.waiting import share_cores
 
 share_cores()
@@ -104,6 +105,25 @@ def talk():
             "everyone": joined.everyone(f"rank {rank}"), "gather": joined.gather(rank),
             "broadcast": joined.broadcast(lambda: rank),
             "any": joined.any(rank == 1, False, True), "refused": refusal}
+
+
+def slow(seconds: float, timeout: float, fails: bool) -> list:
+    """The result or the error of a call on rank 0 of so many seconds, in a job with this time-out."""
+    def call(go_on):
+        stop = time.monotonic() + seconds
+        while time.monotonic() < stop:
+            go_on()
+            time.sleep(0.01)
+        if fails:
+            raise TrainerError("rank 0 fails")
+        return "from rank 0"
+    joined.leave()
+    with ranks.join(timedelta(seconds=timeout)) as short:
+        short.everyone(0)
+        try:
+            return [short.broadcast_slow(call), short.any(short.rank == 1)]
+        except TrainerError as error:
+            return [str(error), short.any(short.rank == 1)]
 
 
 def leave():
@@ -190,6 +210,30 @@ def drawn(settings: Config):
     order = prioritized.order[0]
     return ((order + joined.rank * N // joined.size).tolist(), prioritized.weights[0].tolist(),
             made.storage.valid.sum(0)[order].tolist())
+
+
+def spoiled_by_priority(settings: Config) -> str:
+    """The error of an update after an infinite reward in rank 1."""
+    made = make_session(settings, joined)
+    collect(made.actor)
+    made.pipeline.settle()
+    if joined.rank == 1:
+        made.storage.reward[3, 2] = float("inf")
+    try:
+        made.learner.update()
+    except TrainerError as error:
+        return str(error)
+    return ""
+
+
+def judged(settings: Config, stops: bool) -> tuple[list[dict], list[int]]:
+    """The metrics of the judgments of a training, and the steps of all and of the last. stops: rank 0 is interrupted."""
+    made, metrics = make_session(settings, joined), []
+    while made.step < settings.ppo.total_steps:
+        iterate(made)
+        metrics.append(judge(made, lambda: stops and joined.rank == 0))
+    made.pipeline.close()
+    return list(filter(None, metrics)), made.judge.state()
 
 
 def orders(settings: Config):

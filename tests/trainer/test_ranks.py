@@ -10,6 +10,7 @@ from ranks_support import N, T, config
 from trainer_support import same
 
 from trainer.__main__ import main
+from trainer.config.config import overlay
 from trainer.ranks import ALONE
 from trainer.runs import checkpoint
 from trainer.training.shares import share_of
@@ -38,8 +39,23 @@ def test_a_single_process_has_the_same_calls():
     assert ALONE.sum_(tensor) is tensor and ALONE.rows(tensor).tolist() == [[1.0, 1.0]]
     assert (ALONE.everyone(3), ALONE.gather(3), ALONE.broadcast(lambda: 3)) == ([3], [3], 3)
     assert ALONE.any(True, False) == (True, False)
+    assert ALONE.broadcast_slow(lambda go_on: [go_on(), 3]) == [None, 3]
     assert ALONE.device("cuda:1") == "cuda:1"
     assert share_of(config(), ALONE, "cpu") == config()
+
+
+@pytest.mark.parametrize(("fails", "result"), [(False, "from rank 0"), (True, "rank 0 fails")])
+def test_the_others_wait_for_a_slow_call_of_rank_0_for_longer_than_the_time_out(pair, fails, result):
+    assert pair(work.slow, 6.0, 2.0, fails) == [[result, (True,)]] * 2
+    pair.join()
+
+
+@pytest.mark.parametrize("stops", [False, True])
+def test_rank_0_judges_and_the_others_know_its_steps(pair, stops):
+    settings = overlay(config(), {"run": {"judge_episodes": 1}})
+    (scores, state), (none, same_state) = pair(work.judged, settings, stops)
+    assert state == same_state and none == []
+    assert (scores, state) == ([], [0, 0]) if stops else len(scores) > 1 and state[0] > state[1] > 0
 
 
 def test_an_error_is_printed_by_one_rank(pair):
@@ -146,6 +162,11 @@ def test_ranks_draw_as_many_by_priority_each_and_the_mean_weight_of_all_steps_is
     assert max(one) < N // 2 <= min(other)
     assert np.average(weights + more, weights=steps + others) == pytest.approx(1)
     assert np.average(weights, weights=steps) != pytest.approx(1, rel=1e-3)
+
+
+def test_a_fault_on_one_rank_is_named_by_all_also_with_priorities(pair):
+    one, other = pair(work.spoiled_by_priority, config(minibatch=N * T // 2, priority_alpha=0.7))
+    assert one == other and "is nan in minibatch 1 of 2" in one
 
 
 SAVED = {

@@ -42,6 +42,9 @@ class Config:
         for name, kind in SECTIONS.items():
             if not isinstance(getattr(self, name), kind):
                 raise ConfigError(f"{name} must be of class {kind.__name__}, not {shown(getattr(self, name))}")
+        if self.self_play.self_play and self.run.judge_episodes:
+            raise SettingError("judge_episodes", "must be none in self-play, whose ratings pick best.safetensors, not "
+                                                 f"{self.run.judge_episodes:,}: leave it out")
         if not _sizes_later.get():
             self.check_sizes()
 
@@ -98,7 +101,7 @@ class Config:
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "Config":
-        """The inverse of `to_dict`; settings in ADDED_LATER may be missing.
+        """The inverse of `to_dict`; settings in ADDED_LATER may be missing, and self-play may have judgments, which it ignored.
 
         Raises ConfigError for unknown and missing settings and for the first bad value.
         """
@@ -111,6 +114,8 @@ class Config:
             given = with_added(settings[name], known)
             refuse_missing(given, known, f"{name}.")
             sections[name] = section(**given)
+        if sections["self_play"].self_play and sections["run"].judge_episodes:
+            sections["run"] = replace(sections["run"], judge_episodes=None)
         return cls(settings["game"], **sections)
 
 

@@ -16,9 +16,10 @@ MEMORY_NAMES = ("lstm", "mingru", "none")
 ENCODER_NAMES = ("mlp", "conv", "pixels", "board", "cells", "bits")
 TRACKER_NAMES = ("tensorboard", "wandb", "trackio")
 
-# Names of settings without effect on the learning.
+# Names of settings that may change when a run is resumed: those without effect on the learning, and total_steps, by which the
+# schedules go on as in a run that was started with the new number.
 FREE_ON_RESUME = frozenset({"num_threads", "resume", "stop_at", "device", "sim", "serial", "dashboard", "checkpoint_seconds",
-                            "eval_episodes", "eval_greedy", "gif", "track", "total_steps"})  # may change when a run is resumed
+                            "eval_episodes", "eval_greedy", "gif", "judge_episodes", "track", "total_steps"})
 FREE_BETWEEN_RANKS = frozenset({"num_threads", "device", "dashboard", "gif", "run_dir", "resume"})  # may differ between ranks
 OF_THE_MACHINE = frozenset({"num_threads", "num_batches"})   # neither in presets for others nor compared by sweeps
 OF_ONE_SESSION = frozenset({"run_dir", "resume", "stop_at"})  # in no preset
@@ -194,7 +195,7 @@ class PPOConfig(Section):
     vtrace: bool = False
     """Estimate advantages again before each step, by V-trace. No effect in one epoch, without priorities and smaller clips."""
     overlap: bool = False
-    """Play the next rollout while the last is learned from. Its policy is one update old, which V-trace corrects."""
+    """Play the next rollout while learning; V-trace corrects. On a GPU target_kl, priority_alpha, reward_transform undo it."""
     rho_clip: float = within(1.0, 0, above=True)
     """With vtrace or overlap: upper bound of the weight of a step's own error."""
     c_clip: float = within(1.0, 0, above=True)

@@ -1,5 +1,6 @@
 """Matches of self-play against the anchors, the game's own opponents: when a policy joins the pool, and at the end of a run."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,9 +23,9 @@ def after_iteration(league: League, iteration: int, ranks: Ranks) -> dict[str, f
 def rate(league: League, number: int, ranks: Ranks):
     """Play member `number` against the anchors, on rank 0, and compute all ratings again."""
     policy, _ = league.pool.player(number)
-    episodes = league.settings.anchor_games
+    episodes, seed = league.settings.anchor_games, league.seed + number
     for name in league.anchors if episodes else ():
-        returns = ranks.broadcast(lambda name=name: _match(league, policy, name, episodes, league.seed + number).returns)
+        returns = ranks.broadcast_slow(lambda go_on, name=name: _match(league, policy, name, episodes, seed, go_on).returns)
         league.note_anchor(name, returns, number)
     league.rate(number)
 
@@ -56,9 +57,9 @@ def finish(policy: Policy, league: League, run: RunConfig, folder: Path, log, *,
             log.note(film.write_or_say(played[name][0], best(played[name][0]), folder / "episode.gif"))
 
 
-def _match(league: League, policy: Policy, name: str, episodes: int, seed: int) -> Evaluation:
-    """Games of a policy against the anchor `name`."""
-    return play(policy, league.game, _against(league, name), episodes=episodes, seed=seed)
+def _match(league: League, policy: Policy, name: str, episodes: int, seed: int, go_on: Callable[[], None]) -> Evaluation:
+    """Games of a policy against the anchor `name`. go_on: called after each step."""
+    return play(policy, league.game, _against(league, name), episodes=episodes, seed=seed, tick=lambda *_: go_on())
 
 
 def _against(league: League, name: str) -> EnvConfig:

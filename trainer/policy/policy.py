@@ -2,7 +2,8 @@
 
 A memory is a subclass: lstm.py, mingru.py and feed_forward.py are the built-in ones; feed_forward.py is the shortest example.
 A subclass has two ways through the same network: `step` for rollouts and `unroll` for learning. Both must do the same
-arithmetic in the same order, so that the probability ratios of the first minibatch after a rollout are 1.
+arithmetic in the same order, so that the probability ratios of the first minibatch after a rollout are 1. An LSTM in bfloat16
+on a GPU is an exception: its two ways round at different places, and the ratios are only about 1.
 
 Parameters are float32. Matrix products run in `precision` (see precision.py), everything else in float32.
 """

@@ -46,7 +46,11 @@ class Prioritized:
 
 
 def priorities(advantage, valid, alpha: float) -> torch.Tensor:
-    """The probability of drawing each sequence, p_i ~ (mean |A_i|)^alpha over its valid steps: (N,) float64 on the CPU."""
-    size = (advantage.abs() * valid).sum(0) / valid.sum(0).clamp(min=1)
-    priority = (size + 1e-6).pow(alpha).cpu().double()
+    """The probability of drawing each sequence, p_i ~ (mean |A_i|)^alpha over its valid steps: (N,) float64 on the CPU.
+
+    If some advantages are not finite, only their sequences are drawn: the loss then names the fault, on all ranks.
+    """
+    size = ((advantage.abs() * valid).sum(0) / valid.sum(0).clamp(min=1)).cpu().double() + 1e-6
+    fault = ~torch.isfinite(size)
+    priority = fault.double() if fault.any() else (size / size.max()).pow(alpha)
     return priority / priority.sum()

@@ -27,14 +27,15 @@ def about(scores: np.ndarray) -> dict[str, Any]:
     """
     return {"runs": len(scores),
             "mean": statistics.mean([scores]), "mean_interval": statistics.student_interval(scores),
-            "iqm": statistics.iqm([scores]), "iqm_interval": bootstrap(statistics.iqm, scores),
+            "iqm": statistics.iqm([scores]), "iqm_interval": bootstrap(statistics.iqm, [scores]),
             "median": statistics.median([scores]), "min": float(scores.min()), "max": float(scores.max())}
 
 
-def bootstrap(statistic: Callable[..., np.ndarray | float], *groups: np.ndarray) -> list[float] | list[list[float]] | None:
-    """The 95% interval of a statistic of the groups' scores (runs,), by the bootstrap; None if one has fewer than FEWEST."""
-    few = min(map(len, groups)) < FEWEST
-    return None if few else statistics.interval(statistic, *([scores] for scores in groups))
+def bootstrap(statistic: Callable[..., np.ndarray | float],
+              *groups: statistics.Scores) -> list[float] | list[list[float]] | None:
+    """The 95% interval of a statistic of the groups' scores, by the bootstrap; None if a game has fewer than FEWEST runs."""
+    few = min(len(game) for scores in groups for game in scores) < FEWEST
+    return None if few else statistics.interval(statistic, *groups)
 
 
 def profiles(groups: Mapping[str, np.ndarray]) -> dict[str, dict[str, Any]]:
@@ -44,7 +45,7 @@ def profiles(groups: Mapping[str, np.ndarray]) -> dict[str, dict[str, Any]]:
     at = np.linspace(every.min(), every.max(), POINTS)
     found = {}
     for label, scores in groups.items():
-        band = bootstrap(lambda sample: statistics.profile(sample, at), scores)
+        band = bootstrap(lambda sample: statistics.profile(sample, at), [scores])
         found[label] = {"at": at.tolist(), "above": statistics.profile([scores], at).tolist(), "band": band}
     return found
 
@@ -63,7 +64,7 @@ def improvements(groups: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
             better, worse = (one, other) if chance >= 0.5 else (other, one)
             found.append({"better": better, "worse": worse,
                           "probability": statistics.improvement([groups[better]], [groups[worse]]),
-                          "interval": bootstrap(statistics.improvement, groups[better], groups[worse])})
+                          "interval": bootstrap(statistics.improvement, [groups[better]], [groups[worse]])})
     return found
 
 

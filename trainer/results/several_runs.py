@@ -11,6 +11,7 @@ import numpy as np
 from envs_c.numbers import is_stored
 from envs_c.text import shown
 from trainer.config.games import GameName
+from trainer.config.sections import OF_THE_MACHINE
 from trainer.errors import RunError
 from trainer.log.curves import Curve
 from trainer.log.numbers import count, minutes, number
@@ -202,7 +203,7 @@ def _mean(values: Sequence[float | None]) -> str:
 def _settings(config: dict[str, Any]) -> dict[str, Any]:
     """The settings with influence on the learning, by name; of init_from, whether there is one."""
     sections = [config.get(section) for section in ("env", "policy", "ppo", "self_play")]
-    free = ("num_threads", "num_batches")
+    free = OF_THE_MACHINE | {"sim"}
     run = config.get("run")
     another = isinstance(run, dict) and run.get("init_from") is not None
     return {"init_from": "another run" if another else None} | {

@@ -19,7 +19,16 @@ EVALUATION = "evaluation.json"
 UNKNOWN = "sampled or greedy actions, by an earlier version that did not note which"
 JUDGMENTS = 20  # of a training at most, evenly spread over its steps; sweeps compare their trials at these steps
 JUDGED = "score_judged"  # the metric: the mean raw return of a judgment's episodes, see trainer/training/judge.py
+RECENT = 256  # episodes of a training, the newest ones, whose mean is its score_mean
 _NUMBERS = ("mean", "standard_error", "median", "min", "max", "mean_length", "film_score")
+
+
+def enough(num_envs: int) -> int:
+    """Episodes that must have ended before score_mean may be a record: RECENT, or fewer if there are fewer environments.
+
+    The mean of the first few would be a record of luck, and of short episodes.
+    """
+    return min(RECENT, num_envs)
 
 
 def protocol(*, greedy: bool, sticky: float | None, noop_max: int | None, frame_skip: int | None,

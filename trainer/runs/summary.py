@@ -10,7 +10,7 @@ from trainer.config.config import SECTIONS
 from trainer.config.games import GameName
 from trainer.errors import RunError
 from trainer.files import read_json
-from trainer.runs.evaluation import JUDGED, is_of_another_step, read_evaluations, text
+from trainer.runs.evaluation import JUDGED, enough, is_of_another_step, read_evaluations, text
 from trainer.runs.folder import CONFIG, is_locked, refuse_links, steps_saved
 from trainer.runs.metrics import read_metrics
 
@@ -72,8 +72,8 @@ def read_run(folder: Path) -> Run:
         known = config["game"].isprintable() and all(type(number) is int and 0 <= number < 2**63 for number in numbers)
         known = known and all(isinstance(config.get(section, {}), dict) for section in SECTIONS)
         known = known and isinstance(config.get("env", {}).get("options", {}), dict | None)
-        noop_max = config.get("env", {}).get("noop_max", 0)
-        known = known and type(noop_max) is int
+        noop_max, num_envs = (config.get("env", {}).get(name, 0) for name in ("noop_max", "num_envs"))
+        known = known and type(noop_max) is type(num_envs) is int
     except OSError as error:
         raise RunError(f"cannot read {path}: {error.strerror or error}; let your user read it, or leave the run out") from None
     except (ValueError, TypeError, LookupError, AttributeError):
@@ -87,16 +87,16 @@ def read_run(folder: Path) -> Run:
     scores = [entry["score_mean"] for entry in entries if entry.get("score_mean") is not None]
     last = entries[-1] if entries else {"step": 0, "seconds": 0.0}
     return Run(folder, config, started, last["step"], last["seconds"], scores[-1] if scores else None,
-               _best_score(entries), evaluations, is_locked(folder))
+               _best_score(entries, enough(num_envs)), evaluations, is_locked(folder))
 
 
-def _best_score(entries: Sequence[dict[str, Any]]) -> float | None:
+def _best_score(entries: Sequence[dict[str, Any]], enough: int) -> float | None:
     """The highest score of a judgment in the entries of metrics.jsonl.
 
     If the newest judgment has no score, since it had to cut episodes, or if there is none, the means of recent episodes count
-    too: a short training could judge its early policies only.
+    too: a short training could judge its early policies only. These count from `enough` ended episodes on.
     """
     judged = [entry[JUDGED] for entry in entries if JUDGED in entry]
     if not judged or judged[-1] is None:
-        judged += [entry.get("score_mean") for entry in entries]
+        judged += [entry.get("score_mean") for entry in entries if (entry.get("episodes") or enough) >= enough]
     return max((score for score in judged if score is not None), default=None)

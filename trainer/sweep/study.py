@@ -29,6 +29,7 @@ class SeededByTrial(BaseSampler):
     """TPE; its random numbers depend only on the seed and on the number of the trial.
 
     A resumed sweep therefore draws the same values as one without a stop, and two processes draw different ones.
+    Values near those of trials that run in other processes are avoided (`constant_liar`, the default since Optuna 5.0).
 
     TPE: Bergstra et al., 2011, "Algorithms for Hyper-Parameter Optimization"; Watanabe, 2023, arXiv:2304.11127.
     """

@@ -6,7 +6,8 @@ sweep has both as objectives, and prunes no trial for its score.
 
 Scores are compared at rungs, which are at the same steps in all trials. A trial is pruned if its best score so far is below
 the median of the finished trials' scores at the same rung: the median stopping rule (Golovin et al., 2017, "Google Vizier: A
-Service for Black-Box Optimization", KDD).
+Service for Black-Box Optimization", KDD). A trial has few judgments, and each trial at other rungs, so its last score also
+stands at the later rungs. A trial is compared only with a new score, and with a median of at least FEWEST trials.
 """
 
 from typing import Any
@@ -20,7 +21,7 @@ from trainer.errors import ConfigError
 from trainer.process import signals_interrupt
 from trainer.runs.folder import refuse_links
 from trainer.sweep.folder import claim, end_leftovers, folder_of, made, mark_of, refuse_other
-from trainer.sweep.plan import WARM_UP, Plan
+from trainer.sweep.plan import FEWEST, WARM_UP, Plan
 from trainer.sweep.report import counts, scored, values_text, write_report
 from trainer.sweep.space import draw, values_of
 from trainer.sweep.storage import open_storage, storage_errors
@@ -47,8 +48,9 @@ def run_sweep(plan: Plan, name: str, url: str) -> None:
     Raises SweepError if the storage fails, or if it has another sweep of this name.
     """
     pruner = optuna.pruners.NopPruner()
-    if plan.prune:
-        pruner = optuna.pruners.MedianPruner(plan.startup, n_warmup_steps=plan.longest // WARM_UP)
+    if plan.compares:
+        pruner = optuna.pruners.MedianPruner(plan.startup, n_warmup_steps=plan.longest // WARM_UP,
+                                             n_min_trials=min(FEWEST, plan.startup))
     first = values_of(plan.ranges, plan.base)
     with storage_errors(url):
         with made(plan.folder):
@@ -104,7 +106,7 @@ def _objective(plan: Plan, trial: optuna.Trial) -> float | tuple[float, float]:
         raise TrialFailed
     label = f"trial {trial.number}"
     try:
-        config = draw(plan.ranges, trial, plan.base)
+        config = draw(plan.ranges, trial, plan.of_trials)
     except ConfigError as error:
         raise pruned(trial, f"refused: {error}") from None
     trial.set_user_attr("settings", {one.name: getattr(getattr(config, one.section), one.name) for one in plan.ranges}

@@ -16,7 +16,7 @@ from trainer.log.console import Terminal
 from trainer.log.numbers import count, number
 from trainer.log.text import show
 from trainer.results import statistics
-from trainer.results.groups import about, between
+from trainer.results.groups import FEWEST, about, between, bootstrap
 from trainer.results.output import csv_text
 from trainer.results.published import SOURCE, published
 from trainer.runs.evaluation import no_ops, noted, text
@@ -38,7 +38,7 @@ def write_table(folder: Path, tasks: Sequence[Task], results: Mapping[str, Froze
     show(_COLUMNS, [_shown(row) for row in rows], Terminal(), right=_COLUMNS[4:])
     for one in totals:
         say(f"human-normalized, {one['games']} games, sticky {one['sticky']:g}, {no_ops(one)}, {one['actions']} actions: "
-            f"interquartile mean {number(one['iqm'])} (95% interval {between(one['iqm_interval'])})")
+            f"interquartile mean {number(one['iqm'])} ({_interval(one['iqm_interval'])})")
     for line in sorted({row["protocol"] for row in rows}):
         say(f"protocol: {line}")
     if any(row["human_normalized"] is not None for row in rows):
@@ -87,8 +87,13 @@ def normalized(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         scores = [published(row["game"], {}).normalized(np.array(row["scores"])) for row in chosen]
         if len(scores) > 1:
             found.append({**dict(zip(protocols, protocol, strict=True)), "games": len(scores), "iqm": statistics.iqm(scores),
-                          "iqm_interval": statistics.interval(statistics.iqm, scores)})
+                          "iqm_interval": bootstrap(statistics.iqm, scores)})
     return found
+
+
+def _interval(found: Sequence[float] | None) -> str:
+    """The interval of the interquartile mean over several games in words."""
+    return f"no interval: it needs {FEWEST} seeds or more of each game" if found is None else f"95% interval {between(found)}"
 
 
 def _shown(row: Mapping[str, Any]) -> list[str]:

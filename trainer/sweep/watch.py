@@ -17,8 +17,10 @@ from trainer.sweep.trial import Outcome
 class Watch:
     """Receives the metrics and the evaluation of each training of a trial, reports their scores, and prunes the trial.
 
-    The first training is compared at the rungs. With several seeds a trial is then compared after each training, by the mean of
-    those that have ended; Optuna knows the end of training k as step k * `longest`.
+    The first training is compared at the rungs. Its last score stands at each rung until it has another; it is compared only
+    at the first of them, since an old score says less about it than the others' newer ones about them. With several seeds a
+    trial is then compared after each training, by the mean of those that have ended; Optuna knows the end of training k as
+    step k * `longest`.
     A cost-aware sweep compares nothing: Optuna prunes only studies with one objective.
     """
 
@@ -28,7 +30,8 @@ class Watch:
         self.scores: list[float] = []    # of the trainings that have ended
         self.costs: list[tuple[float, int]] = []  # minutes and steps of the trainings that have ended
         self.current = (0.0, 0)          # of the one that runs
-        self.score: float | None = None  # since the last rung
+        self.score: float | None = None  # the newest one
+        self.is_new = False              # True if no rung has it yet
         self.rungs = iter(range(plan.rung, config.ppo.total_steps, plan.rung))  # pruning at the last step saves nothing
         self.next = None if plan.cost_aware else next(self.rungs, None)
 
@@ -37,15 +40,16 @@ class Watch:
         self.current = entry["seconds"] / 60, entry["step"]
         if self.plan.minutes is not None and self.current[0] > self.plan.minutes:
             raise pruned(self.trial, f"trained for longer than {self.plan.minutes:g} minutes, to step {entry['step']:,}")
-        self.score = entry.get(self.metric) if entry.get(self.metric) is not None else self.score
-        crossed, score = False, self.score
+        if entry.get(self.metric) is not None:
+            self.score, self.is_new = entry[self.metric], True
+        compared = False
         while self.next is not None and entry["step"] >= self.next:
-            if score is not None:
-                self.trial.report(score, self.next)
-                crossed, self.score = True, None
+            if self.score is not None:
+                self.trial.report(self.score, self.next)
+                compared, self.is_new = compared or self.is_new, False
             self.next = next(self.rungs, None)
-        if crossed and self.trial.should_prune():
-            raise pruned(self.trial, f"below the median at step {entry['step']:,}, with a score of {score:.4g}")
+        if compared and self.trial.should_prune():
+            raise pruned(self.trial, f"below the median at step {entry['step']:,}, with a score of {self.score:.4g}")
 
     def ended(self, outcome: Outcome) -> None:
         """Receive the evaluation of a training that has ended. Raises TrialPruned."""
@@ -56,7 +60,7 @@ class Watch:
         if count == self.plan.seeds or self.plan.cost_aware:
             return
         self.trial.report(fmean(self.scores), count * self.plan.longest)
-        if self.plan.prune and self._is_behind(fmean(self.scores), count * self.plan.longest):
+        if self.plan.compares and self._is_behind(fmean(self.scores), count * self.plan.longest):
             raise pruned(self.trial, f"below the median after {count} of {self.plan.seeds} seeds, with a score of "
                                      f"{fmean(self.scores):.4g}")
 

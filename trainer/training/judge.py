@@ -6,7 +6,7 @@ as in an evaluation: with sampled actions, the environment's settings, and seeds
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -44,16 +44,31 @@ class Judge:
     score: float | None = None
     step: int = -1
 
-    def is_due(self, step: int) -> bool:
-        """True if a judgment is due after an iteration that ended at `step`. It decides by steps alone, not by a clock."""
+    def is_due(self, step: int, lengths: Sequence[int], episodes: int) -> bool:
+        """True if a judgment is due after an iteration that ended at `step`. It decides by steps alone, not by a clock.
+
+        lengths: of the training's recent episodes. None is due before the end if one of these would be truncated.
+        episodes: of the training that have ended.
+        """
         if not self.config.judges:
             return False
         config, rollout = self.config, self.config.batch_steps
         if self._ends(step):
             return True
         interval = max(config.ppo.total_steps // JUDGMENTS, 1)
-        passed = step // interval > (step - rollout) // interval
-        return passed and SHARE * (self.spent + self.last) <= step
+        if not lengths or step // interval == (step - rollout) // interval:
+            return False
+        expected = self._expected(step, lengths, episodes)
+        return SHARE * (self.spent + expected) <= step and self._is_whole(lengths, self.longest(step))
+
+    def _expected(self, step: int, lengths: Sequence[int], episodes: int) -> float:
+        """Environment steps of a judgment at `step`, by the recent episodes and by the last judgment.
+
+        The recent episodes favour short ones while environments that began together play their first. The mean length over the
+        whole training, in which a running episode counts as half of one, does not.
+        """
+        overall = step / (episodes + self.config.env.num_envs / 2)
+        return max(self.config.judges * max(sum(lengths) / len(lengths), overall), self.last)
 
     def longest(self, step: int) -> int:
         """Steps after which an episode of a judgment at `step` is truncated: some games have no end."""
@@ -62,6 +77,7 @@ class Judge:
     def judge(self, policy: Policy, step: int, stop: Callable[[], bool] = lambda: False) -> float | None:
         """Play the episodes; returns their mean raw return, as `score` says, or None if `stop` returned True before their end.
 
+        stop: called after each step.
         Raises ConfigError if an environment does not end its episode.
         """
         config, run = self.config, self.config.run
@@ -73,11 +89,14 @@ class Judge:
             return None
         self.last = int(played.lengths.sum())
         self.spent += self.last
-        limit = env.time_limit or evaluate.LONGEST  # a game of Gymnasium is never cut
-        whole = config.game.is_gym or longest >= limit or bool((played.lengths < longest).all())
         self.step, self.mean = step, float(played.returns.mean())
-        self.score = self.mean if whole else None
+        self.score = self.mean if self._is_whole(played.lengths.tolist(), longest) else None
         return self.score
+
+    def _is_whole(self, lengths: Sequence[int], longest: int) -> bool:
+        """True if no episode of these lengths is truncated at `longest`. A game of Gymnasium is never truncated."""
+        limit = self.config.env.time_limit or evaluate.LONGEST
+        return self.config.game.is_gym or longest >= limit or max(lengths) < longest
 
     def state(self) -> list[int]:
         """Numbers for a checkpoint."""

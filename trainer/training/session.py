@@ -1,5 +1,6 @@
 """`TrainingSession`: the parts and counters of a training. It holds them, saves them and restores them."""
 
+import math
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ from trainer.rollout.actor import Actor
 from trainer.rollout.storage import Storage
 from trainer.runs import checkpoint
 from trainer.runs.checkpoint import Checkpoint
+from trainer.runs.evaluation import RECENT, enough
 from trainer.self_play.league import League
 from trainer.tensors import form, require_forms, under, with_prefix
 from trainer.training import shares
@@ -29,7 +31,6 @@ from trainer.training.callbacks import Callbacks
 from trainer.training.judge import Judge
 from trainer.training.overlap import Overlap
 
-RECENT = 256  # episodes whose mean is score_mean
 # Observations, which a normalizer clips, and the league's figures, of which NaN means none.
 _MAY_BE_INFINITE = {"observation", "final_observation", "frames", "sample", "figures"}
 
@@ -121,17 +122,22 @@ class TrainingSession:
         meta = {"config": self.config.to_dict(), "precision": precision_name(self.policy.precision),
                 "num_batches": len(self.pipeline.batches), "iteration": self.iteration, "seconds": self.seconds,
                 "episodes": self.episodes, "recent": list(self.recent), "judged": self.judge.state()}
-        checkpoint.save(folder, self.step, tensors, meta, score=self._record(), stand_in=self.judge.stands_in(self.step))
+        score, stand_in = self._record()
+        checkpoint.save(folder, self.step, tensors, meta, score=score, stand_in=stand_in)
         if self.league is not None:
             self.league.write(folder)
         self.callbacks.checkpoint(self, self.saved)
         return self.saved
 
-    def _record(self) -> float | None:
-        """The score by which a checkpoint may become the best one."""
+    def _record(self) -> tuple[float | None, float | None]:
+        """The score by which a checkpoint may become the best one, and what stands in for it, as for `checkpoint.save`."""
         if self.league is not None:
-            return self.league.rating
-        return self.judge.score_at(self.step) if self.config.judges else self.score_mean()
+            return self.league.rating, None
+        if self.config.judges:
+            return self.judge.score_at(self.step), self.judge.stands_in(self.step)
+        if self.episodes < enough(self.config.env.num_envs):
+            return None, -math.inf if self.recent else None
+        return self.score_mean(), None
 
     def restore(self, content: Checkpoint, path: Path):
         """Restore the checkpoint read from `path`; any number of ranks may have written it.

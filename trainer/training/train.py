@@ -172,16 +172,23 @@ def loop(session: TrainingSession, folder: Path, log: RunLog | NoLog, interrupt:
 
 
 def judge(session: TrainingSession, stop: Callable[[], bool]) -> dict[str, float | None]:
-    """Judge the policy if that is due; returns the score as a metric, or {}. Rank 0 judges, and the others need no score.
+    """Judge the policy if that is due; returns the score as a metric, or {}. Rank 0 judges, and the others wait.
 
-    stop: a judgment ends without a result when it returns True.
+    All ranks call it, and each finds the same judgments due. The others get no score, but the steps that it took.
+    stop: a judgment ends without a result when it returns True, on rank 0.
     """
-    if session.ranks.rank or stop() or not session.judge.is_due(session.step):
+    judge, step = session.judge, session.step
+    if not judge.is_due(step, [length for _, length in session.recent], session.episodes):
         return {}
     begin = time.perf_counter()
-    score = session.judge.judge(session.policy, session.step, stop)
+
+    def played(wait: Callable[[], None]) -> list[int]:
+        if not stop():
+            judge.judge(session.policy, step, lambda: wait() or stop())
+        return judge.state()
+    judge.restore(session.ranks.broadcast_slow(played))
     session.seconds += time.perf_counter() - begin
-    return {JUDGED: score} if session.judge.step == session.step else {}
+    return {JUDGED: judge.score} if judge.step == step else {}
 
 
 def explain(session: TrainingSession, error: LearningError) -> str:

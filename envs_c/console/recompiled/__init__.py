@@ -2,6 +2,7 @@
 
 `python -m envs_c.console.compile GAME...` compiles now. Otherwise a cartridge that is not in the cache is compiled in the
 background, by another process of low priority, once it has been in use for DELAY seconds; the interpreter plays until then.
+A forked process waits for the library of another one, and compiles for itself if none has come after PATIENCE seconds.
 The cache is that of games from other folders (envs_c/outside.py). Nothing compiled from a ROM is anywhere else.
 ENVS_C_RECOMPILE=0 leaves the cartridges to the interpreter. Without a C compiler they stay there too, and a warning says so.
 """
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import warnings
 from array import array
 from pathlib import Path
@@ -26,8 +28,10 @@ from envs_c.console import console
 from envs_c.console.recompiled.follow import FE, Place, follow
 from envs_c.console.recompiled.write import source
 from envs_c.errors import CompileFailed, InvalidArgument
+from envs_c.lock import Lock
 
 DELAY = 5.0         # seconds from the first use of a cartridge to the compiler's start
+PATIENCE = 60.0     # seconds for which a forked process leaves the compiling to others
 FRAMES = 3000       # that are played to find code
 MOST = 16_000       # instructions, for which the C compiler takes about a minute
 HELD = 12           # frames for which an action is held at most
@@ -37,6 +41,8 @@ EXECUTED, ENTRY = 1, 2  # as in compiled.pxd
 VECTORS = (0xFFFC, 0xFFFE)
 
 _libraries: dict[int, ctypes.CDLL] = {}  # by the cartridge's key; they stay loaded
+_waiting: dict[int, tuple[bytes, int, dict]] = {}  # by key: those whose library a thread in the background waits for
+_one_at_a_time = Lock()
 _ending = threading.Event()
 _compilers: list[subprocess.Popen] = []
 
@@ -123,37 +129,59 @@ def begin(data: bytes, key: int, facts: dict) -> None:
     """Called when a cartridge was inserted: use its library if it is there, else have it compiled in the background."""
     if not wanted() or not can_be_compiled(facts) or key in _libraries:
         return
-    library = folder_of(data, facts) / f"{NAME}.so"
-    if os.path.lexists(library):
+    if os.path.lexists(folder_of(data, facts) / f"{NAME}.so"):
         attach(compiled(data, key, facts), key)
     else:
-        threading.Thread(target=in_background, args=(data, key, facts), name="recompile", daemon=True).start()
+        _waiting[key] = data, key, facts
+        _wait_for(key, 0.0)
 
 
-_one_at_a_time = threading.Lock()
+def _wait_for(key: int, patience: float) -> None:
+    threading.Thread(target=in_background, args=(*_waiting[key], patience), name="recompile", daemon=True).start()
 
 
-def in_background(data: bytes, key: int, facts: dict) -> None:
-    """Compile in another process, and attach the library."""
-    if _ending.wait(DELAY):
-        return
-    task = json.dumps({"data": data.hex(), "key": key, "facts": facts})
-    with _one_at_a_time:
-        if _ending.is_set():
+def in_background(data: bytes, key: int, facts: dict, patience: float = 0.0) -> None:
+    """Compile in another process, and attach the library. patience: seconds for which others may compile it first."""
+    library, end = folder_of(data, facts) / f"{NAME}.so", time.monotonic() + patience
+    while True:
+        if _ending.wait(DELAY):
             return
+        if os.path.lexists(library) or time.monotonic() >= end:
+            break
+    if os.path.lexists(library) or _compile_apart(data, key, facts):
+        attach(compiled(data, key, facts), key)
+    _waiting.pop(key, None)
+
+
+def _compile_apart(data: bytes, key: int, facts: dict) -> bool:
+    """Compile in another process. Returns False, with a warning, if that failed; without, if this process ends."""
+    task = json.dumps({"data": data.hex(), "key": key, "facts": facts})
+    with _one_at_a_time.held():
+        if _ending.is_set():
+            return False
         process = subprocess.Popen([sys.executable, "-m", "envs_c.console.compile", "--task"], text=True,
                                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                    start_new_session=True)  # Ctrl-C is for this process, which ends it
         _compilers.append(process)
         said = process.communicate(task)[1].strip().splitlines() or [f"its compiler ended with status {process.returncode}"]
         _compilers.remove(process)
-    if _ending.is_set():
-        return
-    if process.returncode != 0:
+    if process.returncode != 0 and not _ending.is_set():
         reason = said[-1] if said[0].startswith("Traceback") else " ".join(said[:2])  # of a compiler's text, its first error
         warnings.warn(f"a cartridge was not compiled and plays by the interpreter, more slowly: {reason}", stacklevel=1)
-        return
-    attach(compiled(data, key, facts), key)
+    return process.returncode == 0 and not _ending.is_set()
+
+
+def _after_fork():
+    """Called in a child process, which has neither the threads nor the compilers of its parent."""
+    global _ending
+    _ending = threading.Event()
+    _compilers.clear()
+    for key in list(_waiting):
+        _wait_for(key, PATIENCE)
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @atexit.register

@@ -2,8 +2,10 @@
 
 import os
 import random
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -180,3 +182,27 @@ def test_code_is_found_through_calls_and_branches():
     assert {place.offset for place in code.places} == {0, 3, 5, 8, 10}
     assert {place.offset for place in code.entries} == {3}
     assert np.all([place.pc & 0xF000 == 0xF000 for place in code.places])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+@pytest.mark.parametrize("patience", [0.0, 60.0], ids=["that it compiles", "that its parent compiles"])
+def test_a_forked_process_takes_the_library_of_a_cartridge(monkeypatch, patience):
+    """Although it was forked while its parent waited to compile it, with the lock held."""
+    monkeypatch.setenv("ENVS_C_RECOMPILE", "1")
+    monkeypatch.setattr(recompiled, "DELAY", 0.3)
+    monkeypatch.setattr(recompiled, "PATIENCE", patience)
+    game = cartridges.game_of(small_rom(20 + int(patience > 0)), None, cartridges.UNKNOWN)
+    with recompiled._one_at_a_time.held():
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            while game.key not in recompiled._libraries:
+                time.sleep(0.05)
+            os._exit(0)
+        if patience == 0:
+            assert os.waitpid(child, 0)[1] == 0
+    end = time.monotonic() + 60
+    while game.key not in recompiled._libraries and time.monotonic() < end:
+        time.sleep(0.05)
+    assert patience == 0 or os.waitpid(child, 0)[1] == 0
+    assert game.key in recompiled._libraries and game.key not in recompiled._waiting

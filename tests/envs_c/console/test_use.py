@@ -1,6 +1,8 @@
 """How cartridges are named, found and made: files, Gymnasium's ids, ALE's settings, views, and what is said of wrong ones."""
 
 import pickle
+import threading
+import time
 import tomllib
 import warnings
 from pathlib import Path
@@ -9,12 +11,14 @@ import gymnasium
 import numpy as np
 import own_rom
 import pytest
+from support import vector
 
 import envs_c
 from envs_c.__main__ import main
-from envs_c.console import cartridges
+from envs_c.console import cartridges, console
 from envs_c.console.choice import choice
-from envs_c.errors import InvalidArgument, UnknownGame
+from envs_c.engine.state import close_state, memory_of
+from envs_c.errors import InvalidArgument, InvalidState, UnknownGame
 from envs_c.machine import cores
 from tools.fuzz import pool
 
@@ -142,7 +146,7 @@ def test_an_unknown_cartridge_plays_without_reward_and_says_so_once(tmp_path):
 def test_an_option_that_is_no_interval_names_its_numbers(numbers, span):
     option = choice(numbers, "ALE's mode")
     assert option.span == span and option.check("mine", "mode", max(numbers)) == max(numbers)
-    for value in (-1, 99, 0.5, True, "0"):
+    for value in (-1, 99, 0.5, "0", *([] if span == "0 or 1" else [True])):
         with pytest.raises(InvalidArgument, match=rf"option 'mode' of mine must be {span} \(ALE's mode\), not"):
             option.check("mine", "mode", value)
 
@@ -206,3 +210,49 @@ def test_no_stranger_s_cartridge_harms_the_console():
 @pytest.mark.slow
 def test_no_stranger_s_cartridge_of_ten_thousand_harms_the_console():
     assert pool.run(pool.jobs({"roms": 10_000}, cores()), 6, cores(), 60, pytest.fail)["roms"].cases == 10_000
+
+
+@pytest.mark.parametrize("call", [
+    lambda key: console.attach(key, 0), lambda key: console.trace(key, b""), console.for_gpu],
+    ids=["attach", "trace", "for_gpu"])
+def test_a_key_of_no_inserted_cartridge_is_refused(call):
+    with pytest.raises(InvalidArgument, match="key must be the one of an inserted cartridge, not 123"):
+        call(123)
+
+
+def test_a_cartridge_stays_that_is_inserted_while_another_one_is_tried():
+    data, facts = cartridges.made(own_rom.DATA, own_rom.ROW)
+    other = threading.Thread(target=console.insert, args=(data, 77, facts))
+
+    class Actions:
+        def __iter__(self):
+            if not other.ident:
+                other.start()
+                time.sleep(0.2)
+            return iter([0])
+
+    console.try_rom(data, facts, Actions())
+    other.join()
+    assert console.for_gpu(77)[2] > 0
+
+
+def test_a_wrong_action_of_a_rom_that_is_tried_leaves_no_cartridge():
+    data, facts = cartridges.made(own_rom.DATA, own_rom.ROW)
+    with pytest.raises(TypeError):
+        console.try_rom(data, facts, ["a"])
+    with pytest.raises(InvalidArgument, match="not 0"):
+        console.for_gpu(0)
+
+
+@pytest.mark.parametrize(("field", "value"), [
+    ("score", (1 << 31) - 1), ("score", -1 << 31), ("ohm", (1 << 31) - 1), ("ohm", -1)])
+def test_a_state_with_a_score_or_a_paddle_out_of_bounds_is_refused(own_cartridge, field, value):
+    env = vector(own_cartridge)
+    env.reset()
+    core, state = env.core, env.core.get_state()
+    core.set_state(state)
+    raw, key = bytearray(memory_of(state)), own_cartridge.key.to_bytes(8, "little")
+    at = raw.index(key) + {"score": 12, "ohm": 20}[field]  # behind `cartridge`, in state.pxd
+    raw[at: at + 4] = value.to_bytes(4, "little", signed=True)
+    with pytest.raises(InvalidState, match="could have produced"):
+        core.set_state(close_state(core._signature(), 1, bytes(raw)))

@@ -189,11 +189,13 @@ def test_a_call_of_ale_after_close_is_an_error(name):
         getattr(env.ale, name)()
 
 
-def test_a_screen_that_does_not_fit_the_observations_is_refused_with_the_setting_to_change():
+@pytest.mark.parametrize(("out", "given"), [(np.zeros(118, np.uint8), r"\(118,\)"), ([1], r"\[1\]"), ("a", "'a'")], ids=str)
+@pytest.mark.parametrize(("name", "shape"), [("getScreenGrayscale", r"\(210, 160\)"), ("getScreenRGB", r"\(210, 160, 3\)")])
+def test_a_screen_that_does_not_fit_the_observations_is_refused_with_the_setting_to_change(name, shape, out, given):
     env = gymnasium.make("Arcade/Breakout-v0", frameskip=1).unwrapped
     env.reset(seed=1)
-    with pytest.raises(envs_c.InvalidArgument, match=r"must have shape \(210, 160\), not \(118,\): .*obs_type='rgb'"):
-        env.ale.getScreenGrayscale(np.zeros(env.observation_space.shape, np.uint8))
+    with pytest.raises(envs_c.InvalidArgument, match=rf"must have shape {shape}, not {given}: .*obs_type='rgb'"):
+        getattr(env.ale, name)(out)
 
 
 def test_preprocessing_ends_breakouts_episodes_where_it_ends_ales():

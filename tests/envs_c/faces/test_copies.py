@@ -55,6 +55,34 @@ def assert_equal(mine: list, other: list):
         assert np.array_equal(one, two)
 
 
+class OwnVector(ArcadeVectorEnv):
+    """With arguments of its own."""
+
+    def __init__(self, bonus):
+        self._before = [bonus]
+        super().__init__(envs_c.game("breakout"), N, **SETTINGS)
+        self._after, self.public = bonus + 1, bonus + 2
+
+
+class OwnEngine(envs_c.VecEnv):
+    """The same."""
+
+    def __init__(self, bonus):
+        self._before = [bonus]
+        super().__init__(envs_c.game("breakout"), N, **SETTINGS)
+        self._after, self.public = bonus + 1, bonus + 2
+
+
+@pytest.mark.parametrize("kind", [OwnVector, OwnEngine])
+def test_a_subclass_with_arguments_of_its_own_is_copied_with_its_attributes(copied, kind):
+    env = kind(7)
+    other = copied(copied(env))
+    assert type(other) is kind and (other._before, other._after, other.public) == ([7], 8, 9)
+    cores = [one.core if kind is OwnVector else one for one in (env, other)]
+    assert cores[0] is not cores[1] and cores[0].get_state() == cores[1].get_state()
+    assert (cores[1].num_envs, cores[1].time_limit, cores[1].sticky) == (N, 12, 0.5)
+
+
 @pytest.mark.parametrize("steps", [None, 0, 7, 12], ids=["before the first reset", "after it", "in an episode", "at its end"])
 @pytest.mark.parametrize("settings", [{}, {"view": "pixels", "frame_stack": 3}], ids=str)
 def test_copies_of_vector_environments_continue_equal(copied, autoreset, settings, steps):
@@ -171,7 +199,7 @@ def test_a_batch_cannot_be_copied(copied):
                          ids=["damaged", "impossible"])
 def test_the_state_in_a_pickle_is_checked_as_any_other(damage):
     core = envs_c.VecEnv(envs_c.game("breakout"))
-    restored, (*arguments, state) = core.__reduce__()
+    restored, (*arguments, state), _ = core.__reduce__()
     with pytest.raises(envs_c.InvalidState):
         restored(*arguments, damage(core, state))
     env = envs_c.make("breakout")

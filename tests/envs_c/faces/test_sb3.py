@@ -97,7 +97,7 @@ def test_seeds_apply_to_the_next_reset_only():
 
 
 @pytest.mark.parametrize("settings", [{}, {"view": "pixels"}, {"view": "pixels", "frame_stack": 3},
-                                      {"view": "pixels", "channels_last": True}], ids=str)
+                                      {"view": "pixels", "channels_last": True}, {"view": "both"}], ids=str)
 @pytest.mark.parametrize("name", ["breakout", "g2048"])
 def test_returned_outputs_never_change(name, settings):
     env = sb3.make(name, N, time_limit=7, seed=2, **settings)
@@ -188,7 +188,7 @@ FAST = {"A2C": (learning.A2C, {"n_steps": 8}), "PPO": (learning.PPO, {"n_steps":
 def test_algorithms_learn_evaluate_save_and_load(algorithm, name, settings, tmp_path):
     kind, few = FAST[algorithm]
     env = sb3.make(name, N, time_limit=30, **settings)
-    policy = "CnnPolicy" if env.pixels else "MlpPolicy"
+    policy = "CnnPolicy" if env.grey else "MlpPolicy"
     evaluation = EvalCallback(sb3.make(name, 2, time_limit=30, **settings), n_eval_episodes=3, eval_freq=30, verbose=0)
     model = kind(policy, env, seed=1, device="cpu", **few).learn(320, log_interval=1, callback=evaluation)
     assert np.isfinite(evaluation.last_mean_reward)

@@ -9,11 +9,13 @@ import torch
 
 import envs_c
 from envs_c import install
+from envs_c.gymnasium_env.infos import row_of
 
 learning = pytest.importorskip("stable_baselines3", reason="needs stable-baselines3, of the extra sb3")
 
 from stable_baselines3.common.evaluation import evaluate_policy  # noqa: E402
 from stable_baselines3.common.monitor import Monitor  # noqa: E402
+from stable_baselines3.common.torch_layers import NatureCNN  # noqa: E402
 from stable_baselines3.common.vec_env import VecTransposeImage  # noqa: E402
 
 from envs_c import sb3  # noqa: E402
@@ -36,9 +38,33 @@ def env():
 ], ids=str)
 def test_observations_lie_in_their_space(settings, shape):
     env = sb3.make("breakout", N, seed=1, **settings)
-    assert env.observation_space.shape == shape and env.observation_space.dtype == (np.uint8 if env.pixels else np.float32)
+    assert env.observation_space.shape == shape and env.observation_space.dtype == (np.uint8 if env.grey else np.float32)
     observations = env.reset()
     assert observations.shape == (N, *shape) and all(observation in env.observation_space for observation in observations)
+
+
+@pytest.mark.parametrize("channels_last, shape", [(False, (1, 84, 84)), (True, (84, 84, 1))])
+def test_the_picture_beside_the_features_has_channels_and_gets_a_convolution(channels_last, shape):
+    env = sb3.make("breakout", N, seed=1, view="both", time_limit=2, channels_last=channels_last)
+    plain = envs_c.make("breakout", N, view="both", time_limit=2, autoreset="same_step")
+    assert {name: box.shape for name, box in env.observation_space.items()} == {"features": (118,), "pixels": shape}
+    same = [(env.reset(), plain.reset(seed=[1, 2, 3, 4])[0])]
+    for _ in range(2):
+        observations, *_, infos = env.step(np.ones(N, int))
+        theirs, *_, ends = plain.step(np.ones(N, int))
+        same.append((observations, theirs))
+    same += [(infos[0]["terminal_observation"], ends["final_obs"][0]),
+             (env.set_state(env.get_state()), theirs),
+             (env.env_method("set_state", env.env_method("get_state", indices=2)[0], indices=2)[0],
+              {name: part[2] for name, part in theirs.items()})]
+    for ours, other in same:
+        assert ours["features"].shape == other["features"].shape and np.array_equal(ours["features"], other["features"])
+        assert ours["pixels"].shape[-3:] == shape
+        assert np.array_equal(ours["pixels"].reshape(other["pixels"].shape), other["pixels"])
+    assert all(one in env.observation_space for one in (infos[0]["terminal_observation"], row_of(observations, 0)))
+    model = learning.PPO("MultiInputPolicy", env, n_steps=4, batch_size=8, n_epochs=1, device="cpu")
+    assert type(model.policy.features_extractor.extractors["pixels"]) is NatureCNN
+    model.learn(4 * N)
 
 
 @pytest.mark.parametrize("indices, count", [(None, N), (0, 1), (-1, 1), (np.int64(2), 1), ([0, 2], 2), (range(1, 4), 3),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import envs_c
 from envs_c import InvalidArgument, VecEnv
 from envs_c.testing.play import bind, buffers
 
@@ -68,3 +69,21 @@ def test_a_batch_lies_among_the_environments(toy, lo, hi):
     core = VecEnv(toy, N)
     with pytest.raises(InvalidArgument, match=rf"of 0 \.\. 4, not {lo} \.\. {hi - 1}"):
         core.bind(lo, hi, **buffers(core))
+
+
+@pytest.mark.parametrize("name", ["ended", "ended_return", "ended_length", "lives", "final_lives"])
+def test_the_engines_arrays_cannot_be_resized(name):
+    core = VecEnv(envs_c.game("breakout"), N, count_lives=True)
+    for options in ({}, {"refcheck": False}):
+        with pytest.raises(ValueError, match="cannot resize this array"):
+            getattr(core, name).resize(1 << 20, **options)
+    with pytest.raises(ValueError, match="cannot resize"):
+        getattr(core, name).base.resize(1 << 20)
+
+
+def test_the_buffers_of_a_batch_cannot_be_resized(toy):
+    core = VecEnv(toy, N)
+    batch = core.bind(0, N, **buffers(core))
+    for k in range(len(batch.buffers) - 2):  # without pictures
+        with pytest.raises(ValueError, match="cannot resize"):
+            batch.buffers[k].resize(1 << 20)

@@ -37,7 +37,7 @@ MAKE = [  # game, settings, parts of the message
       for value in (-1, 2.5, "x", 2**31)],
     *[("cartpole", {"reward_clip": value}, ["reward_clip must be None, a number", "pair", f"not {value!r}"])
       for value in (-1, (1, 0), NAN, "x", True, (1, 2, 3), (0, NAN), [], ("1", "2"), (float("inf"),) * 2,
-                    (-float("inf"),) * 2, (True, 2))],
+                    (-float("inf"),) * 2, (True, 2), (1e39, 1e40), (-1e40, -1e39))],
     *[("cartpole", {"num_threads": value}, [f"num_threads must be an integer from 0 to 1,024, not {value!r}"])
       for value in (-1, 1025, 1.5)],
     *[("cartpole", {"seed": value}, ["seed must be an integer from 0 to", f"not {value!r}"])
@@ -86,7 +86,7 @@ def test_a_mask_of_seeds_is_one_bool_an_environment(mask):
     *[({"length": value}, ["'length'", "toy", f"not {value!r}", "must be an integer from 4 to 20", "cells"])
       for value in (3, 21, 5.5, "9", True, None, NAN, float("inf"))],
     *[({"wind": value}, ["'wind'", "toy", f"not {value!r}", "must be a number from 0 to 1", "gust"])
-      for value in (1.5, -0.1, "a", None, NAN)],
+      for value in (1.5, -0.1, "a", None, NAN, True)],
     ({"lenght": 5}, ["unknown option 'lenght'", "toy", "length, wind"]),
 ], ids=str)
 def test_options_out_of_range_are_named(toy, options, words):
@@ -283,6 +283,7 @@ def test_use_after_close_is_an_error(toy, use):
     ({"feature_dtype": "float64"}, ["'bare'", "float32 or uint8", "float64"]),
     ({"screen": (160, 83)}, ["'bare'", "each at least 84", "(160, 83)"]),
     ({"screen": (641, 481)}, ["'bare'", "(641, 481)", "too fine", "share factors with 84"]),
+    ({"screen": (40009, 84)}, ["'bare'", "(40009, 84)", "40,009 units", "32,767 at most", "share factors with 84"]),
 ], ids=str)
 def test_a_description_that_breaks_the_contract_is_refused(change, words):
     right = {"name": "bare", "title": "Bare", "summary": "A game.", "version": 1, "actions": ("GO",),

@@ -75,3 +75,25 @@ assert answer == "done", answer
 """
     done = subprocess.run([sys.executable, "-c", code], timeout=60, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("lock", ["outside._loading", "console._changing", "recompiled._one_at_a_time"])
+def test_a_lock_that_a_thread_held_at_a_fork_is_free_in_the_child(lock):
+    code = STEPS + f"""
+from envs_c import outside
+from envs_c.console import console, recompiled
+held, stop = threading.Event(), threading.Event()
+def hold():
+    with {lock}.held():
+        held.set()
+        stop.wait()
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait()
+answer = in_child(lambda: str({lock}.held().acquire(timeout=5)))
+stop.set()
+thread.join()
+assert answer == "True", answer
+"""
+    done = subprocess.run([sys.executable, "-c", code], timeout=60, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -39,6 +39,30 @@ def test_an_unknown_setting_lists_settings_and_the_games_options(make):
     assert f"The settings are {', '.join(SETTINGS)}; the options of breakout are lives" in str(caught.value)
 
 
+@pytest.mark.parametrize(("options", "hint"), [
+    ({"lives": 3}, r"as in make\('breakout', lives=3\)\. The settings are num_envs,"),
+    ({"lives": 3, "rows": "x"}, r"as in make\('breakout', lives=3, rows='x'\)\."),
+    (None, r"as in make\('breakout', NAME=VALUE\)\.")], ids=str)
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_options_in_a_dict_are_refused_with_how_to_pass_them(make, options, hint):
+    with pytest.raises(envs_c.UnknownSetting, match=rf"argument 'options': pass the options of a game by name, {hint}"):
+        make(options=options)
+
+
+@pytest.mark.parametrize(("unknown", "hint"), [
+    ({"points": 3}, r"it is an option of pong, for which write options=\{'points': 3\}$"),
+    ({"zzz": 3}, r"pong has no such option either; help\(envs_c.VecEnv\) lists the settings$")], ids=str)
+def test_the_engine_says_how_to_pass_an_option(unknown, hint):
+    with pytest.raises(envs_c.UnknownSetting, match=rf"^VecEnv\(\) got an unexpected keyword argument '\w+': {hint}"):
+        envs_c.VecEnv(envs_c.game("pong"), 4, **unknown)
+
+
+@pytest.mark.parametrize(("game", "hint"), [("pong", "game\\('pong'\\)"), (None, "game\\('pong'\\)"), (5, "game")])
+def test_the_engine_takes_a_game_and_no_name(game, hint):
+    with pytest.raises(envs_c.InvalidArgument, match=f"^game must be a Game, not {game!r}: pass envs_c.{hint}.*envs_c.make"):
+        envs_c.VecEnv(game, 4)
+
+
 def test_ids_of_registered_games_and_the_engine_refuse_unknown_settings_too(toy, monkeypatch):
     monkeypatch.setattr(catalog, "_registered", {})
     monkeypatch.setattr(registration, "registry", dict(registration.registry))

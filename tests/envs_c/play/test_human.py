@@ -109,6 +109,16 @@ def test_close_closes_the_window(pygame):
         assert not pygame.display.get_init()
 
 
+@pytest.mark.parametrize("make", [make_single, make_vector])
+@pytest.mark.parametrize("mode", ["human", "rgb_array"])
+def test_a_picture_after_close_is_an_error(shown, make, mode):
+    env = make(render_mode=mode)
+    env.reset()
+    env.close()
+    with pytest.raises(envs_c.Closed, match=r"these .* environments were closed; make new ones"):
+        env.render()
+
+
 def test_after_the_user_closed_the_window_the_environment_goes_on_without_it(pygame, monkeypatch):
     env = make_single(render_mode="human")
     env.reset(seed=1)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from envs_c.errors import NoScreen
-from envs_c.play import blocks, terminal
+from envs_c.play import blocks, terminal, typed
 from envs_c.play.typed import HOLD, Typed
 
 CELL = re.compile(r"\x1b\[(\d+);1H|\x1b\[38;2;(\d+);(\d+);(\d+);48;2;(\d+);(\d+);(\d+)m|▀")
@@ -148,6 +148,12 @@ def test_the_end_of_the_input_leaves_the_game():
         os.close(keys)
         typed.listen(1000)
         assert typed.closed
+
+
+def test_windows_has_no_keys_of_a_terminal(monkeypatch):
+    monkeypatch.setattr(typed, "termios", None)
+    with pytest.raises(NoScreen, match=r"^--terminal needs Linux or macOS, .*: leave it out for a window$"):
+        Typed()
 
 
 def test_keys_need_a_terminal():

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -208,7 +209,7 @@ FOREIGN = {
                        ["options", "5.0", "9.0"]),
     "the core": (lambda toy: played(toy, frame_stack=1).core.get_state(), ["of a VecEnv", "env.core.set_state"]),
     "another count": (lambda toy: played(toy, frame_stack=1).get_state([0, 1]), ["2 environments", "6"]),
-    "stacked frames": (lambda toy: played(toy).get_state(), ["108 bytes", "frame_stack=1", "0"]),
+    "stacked frames": (lambda toy: played(toy).get_state(), ["'frame_stack=3 of 2 x 3 uint8'", "'frame_stack=1'"]),
 }
 
 
@@ -264,3 +265,28 @@ def test_observe_shows_the_present_state(each_kind, view):
     batch.observe()
     assert np.array_equal(arrays["observation"], env.set_state(env.get_state()))
     assert core.get_state() == state
+
+
+@pytest.mark.parametrize(("theirs", "ours", "words"), [
+    ({"picture_size": 84}, {"picture_size": (42, 168)},
+     ["'frame_stack=3 of 84 x 84 uint8'", "'frame_stack=3 of 42 x 168 uint8'"]),
+    ({"picture_size": (20, 10), "frame_stack": 4}, {"picture_size": (40, 10), "frame_stack": 2},
+     ["'frame_stack=4 of 20 x 10 uint8'", "'frame_stack=2 of 40 x 10 uint8'"])], ids=["shape", "number"])
+def test_frames_of_another_kind_are_refused_though_they_have_as_many_bytes(toy, theirs, ours, words):
+    other, env = played(toy, view="pixels", **theirs), played(toy, view="pixels", seed=2, **ours)
+    before = env.get_state()
+    assert env._stack.nbytes == other._stack.nbytes
+    with pytest.raises(InvalidState) as caught:
+        env.set_state(other.get_state())
+    assert all(word in str(caught.value) for word in words), caught.value
+    assert env.get_state() == before
+
+
+def test_a_state_of_stacked_frames_from_before_it_named_their_kind_is_restored(toy):
+    env, other = played(toy), played(toy, seed=2)
+    core, stack = env.core.get_state(), env._stack.tobytes()
+    older = len(core).to_bytes(8, "little") + zlib.crc32(stack).to_bytes(4, "little") + core + stack
+    other.set_state(older)
+    assert other.get_state() == env.get_state()
+    with pytest.raises(InvalidState, match="108 bytes of stacked frames; frame_stack=1 of 6 environments has 0"):
+        played(toy, frame_stack=1).set_state(older)

@@ -1,11 +1,19 @@
 """The build for Windows: flags of clang-cl, and code that Windows has. tools/isa compiles and plays the games there."""
 
+import errno
+import io
+import os
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from setup_support import ROOT, TOOLS, load
+
+from envs_c import catalog, files, testing
+from envs_c.console import compile, console, recompiled
+from envs_c.errors import EnvsError
 
 
 @pytest.fixture
@@ -46,6 +54,40 @@ def test_clang_takes_these_flags_as_clang_cl_does(setup, monkeypatch, tmp_path):
     done = subprocess.run([*as_cl, *sorted(given), "one.c"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "one.obj").exists()
+
+
+def test_files_are_written_there_without_opening_their_folder(monkeypatch, tmp_path):
+    real = os.open
+
+    def without_folders(path, *rest, **more):
+        if Path(path).is_dir():
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return real(path, *rest, **more)
+    monkeypatch.setattr(os, "open", without_folders)
+    monkeypatch.setattr(sys, "platform", "win32")
+    files.write_atomically(tmp_path / "one", [b"1"])
+    assert (tmp_path / "one").read_bytes() == b"1"
+
+
+@pytest.mark.parametrize("check", [testing.check, testing.summary, lambda game: list(testing.verdicts(game, [*testing.RULES]))],
+                         ids=["check", "summary", "verdicts"])
+def test_the_check_of_a_game_says_that_it_needs_another_system(monkeypatch, check):
+    game = catalog.game("cartpole")
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(EnvsError, match=r"^the check of a game needs Linux or macOS, not win32: on Windows run it under WSL$"):
+        check(game)
+
+
+def test_a_cartridge_is_compiled_there_with_the_usual_priority(monkeypatch):
+    compiled = []
+    monkeypatch.delattr(os, "nice")
+    monkeypatch.setenv("ENVS_C_RECOMPILE", "0")  # it sets it
+    monkeypatch.setattr(sys, "argv", ["compile", "--task"])
+    monkeypatch.setattr(sys, "stdin", io.StringIO('{"data": "00ff", "key": 7, "facts": {}}'))
+    monkeypatch.setattr(console, "insert", lambda *task: None)
+    monkeypatch.setattr(recompiled, "compiled", lambda *task: compiled.append(task))
+    compile.main()
+    assert compiled == [(b"\x00\xff", 7, {})]
 
 
 def test_clang_cl_takes_the_place_of_microsofts_compiler(setup):

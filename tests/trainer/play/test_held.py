@@ -177,5 +177,5 @@ def test_the_pool_s_matches_keep_no_actions(monkeypatch):
     kept = []
     monkeypatch.setattr(matches, "play", lambda *arguments, filmed=0.0, **more: kept.append(filmed))
     league = type("League", (), {"env": EnvConfig(), "anchors": {"one": {}}, "game": "go"})()
-    matches._match(league, None, "one", 1, 1)
+    matches._match(league, None, "one", 1, 1, None)
     assert kept == [0.0]

@@ -15,6 +15,7 @@ from trainer.errors import ConfigError, LearningError
 from trainer.ppo import losses as losses_module
 from trainer.ppo.losses import losses, select
 from trainer.ppo.optimizers import entropy_coef
+from trainer.ppo.prioritized import priorities
 from trainer.runs import checkpoint
 from trainer.training import build as build_module
 from trainer.training import train
@@ -140,6 +141,19 @@ def test_sequences_with_large_advantages_are_drawn_more_often_with_less_weight()
     assert share[3] == pytest.approx(1 / (1 + 15 * 0.1), abs=0.03)   # |A|^1 over the sum
     assert share[[k for k in range(N) if k != 3]].std() < 0.01
     assert seen > 100
+
+
+@pytest.mark.parametrize(("sizes", "alpha", "probabilities"), [
+    ([1.0, 3.0], 1.0, [0.25, 0.75]),
+    ([1e-5, 1e-5], 10.0, [0.5, 0.5]),                    # 1e-50 is 0 in float32
+    ([1e4, 2e4], 10.0, [1 / 1025, 1024 / 1025]),         # 1e40 is infinite in float32
+    ([1e30, 1e-30], 10.0, [1.0, 0.0]),
+    ([0.0, 0.0], 0.5, [0.5, 0.5]),
+    ([1.0, math.inf], 0.7, [0.0, 1.0]),                  # the loss of the minibatch then names the fault
+    ([math.nan, 1.0, math.inf], 0.7, [0.5, 0.0, 0.5])])
+def test_the_probability_of_a_sequence_is_that_of_its_size_to_the_power_of_alpha(sizes, alpha, probabilities):
+    found = priorities(torch.tensor([sizes, sizes]), torch.ones(2, len(sizes)), alpha)
+    assert found.tolist() == pytest.approx(probabilities, rel=1e-4, abs=1e-12)
 
 
 def test_weights_stay_finite_where_all_drawn_sequences_only_reset():

@@ -24,6 +24,7 @@ def members(folder, *, by="steps", **settings):
     ("run", "device", ("cpu", "cuda", "auto"), {"breakout": [1, 2, 3]}),
     ("env", "num_threads", (1, 2, 3), {"breakout": [1, 2, 3]}),
     ("env", "num_batches", (1, 2, 3), {"breakout": [1, 2, 3]}),
+    ("env", "sim", ("host", "tensors", "device"), {"breakout": [1, 2, 3]}),
     ("ppo", "gamma", (0.9, 0.99, 0.9), {"gamma 0.9": [1, 3], "gamma 0.99": [2]}),
     ("policy", "memory", ("lstm", "none", "none"), {"memory lstm": [1], "memory none": [2, 3]}),
     ("env", "options", ({}, {"lives": 3.0}, {}), {"options none": [1, 3], "options lives=3": [2]})])

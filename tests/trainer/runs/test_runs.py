@@ -141,6 +141,19 @@ def test_the_best_score_is_that_of_a_judgment_or_of_recent_episodes_without_one(
     assert read_run(folder).best == best
 
 
+@pytest.mark.parametrize(("episodes", "best"), [((1, 20, 40), 6.0), ((1, 7, 8), 5.0), ((1, 2, 3), None), ((None,) * 3, 9.0)])
+def test_the_mean_of_fewer_episodes_than_there_are_environments_is_no_best_score(root, episodes, best):
+    """Older runs may not have noted their episodes."""
+    folder = root / NAMES[0]
+    saved = json.loads((folder / "config.json").read_text())
+    saved["config"]["env"] = {"num_envs": 8}
+    (folder / "config.json").write_text(json.dumps(saved))
+    (folder / "metrics.jsonl").write_text("".join(
+        json.dumps({"step": k, "seconds": 1.0, "score_mean": score, "episodes": count}) + "\n"
+        for k, (score, count) in enumerate(zip((9.0, 6.0, 5.0), episodes, strict=True))))
+    assert read_run(folder).best == best
+
+
 def test_a_run_whose_episodes_have_not_ended_has_no_best_score(root):
     folder = root / NAMES[0]
     (folder / "metrics.jsonl").write_text(json.dumps({"step": 1, "seconds": 1.0, "score_mean": None, JUDGED: None}) + "\n")

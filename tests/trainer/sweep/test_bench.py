@@ -144,6 +144,15 @@ def test_the_table_has_the_statistics_of_each_protocol(bench, capsys):
     assert [(row["sticky"], row["noop_max"]) for row in facts["rows"][::2]] == [(0.0, 30), (0.25, 0)] * 2
 
 
+@pytest.mark.parametrize(("seeds", "text"), [(4, "no interval: it needs 5 seeds or more of each game"), (5, "95% interval ")])
+def test_the_interval_of_several_games_needs_five_seeds_of_each(bench, capsys, seeds, text):
+    bench("breakout", "pong", seeds=seeds)
+    facts = json.loads((bench.folder / "results.json").read_text())["human_normalized"]
+    assert len(facts) == 4 and all((one["iqm_interval"] is None) == (seeds < 5) for one in facts)
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("human-normalized")]
+    assert len(lines) == 4 and all(f"({text}" in line for line in lines)
+
+
 def test_a_game_with_options_has_no_human_normalized_score(bench):
     bench("breakout", seeds=1, options={"lives": 1.0})
     assert [row["human_normalized"] for row in csv.DictReader((bench.folder / "results.csv").open())] == [""] * 4

@@ -63,7 +63,7 @@ def test_the_first_trial_has_the_presets_own_settings(sweep):
 
 
 def test_a_trial_keeps_its_cost_and_its_score(sweep):
-    study = sweep(1)
+    study = sweep(1, prune=True)
     assert study.trials[0].user_attrs["minutes"] == 1.0
     assert study.trials[0].user_attrs["steps"] == 10_000
     assert study.trials[0].user_attrs["standard_error"] == 1.5

@@ -65,7 +65,7 @@ def test_a_trial_is_compared_with_the_others_after_each_seed_but_the_last(sweep,
 
 
 def test_only_the_first_seed_is_compared_during_its_training(sweep):
-    study = sweep(1, seeds=2)
+    study = sweep(1, seeds=2, prune=True)
     assert sorted(study.trials[0].intermediate_values) == [*range(500, 10_000, 500), 10_000]
     assert study.trials[0].intermediate_values[10_000] == pytest.approx(quality(BASE))
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from trainer_support import ROLLOUT, config, same
 
+import trainer
 from trainer.config import Config, RunConfig
 from trainer.config.config import overlay
 from trainer.errors import ConfigError
@@ -15,10 +16,12 @@ from trainer.policy.load import load_run
 from trainer.runs import checkpoint
 from trainer.runs.checkpoint_file import read
 from trainer.runs.evaluation import JUDGED, JUDGMENTS
-from trainer.training import judge as judge_module
 from trainer.training import train
 from trainer.training.build import make_session
-from trainer.training.judge import SEED, SHORTEST, Judge
+from trainer.training.callbacks import Callbacks
+from trainer.training.judge import SEED, SHARE, SHORTEST, Judge
+
+FEW = 2  # episodes of a judgment, of which a training of 8 rollouts can afford several
 
 
 def entries(folder):
@@ -27,15 +30,15 @@ def entries(folder):
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    return train.train(config(tmp_path_factory.mktemp("judged") / "run"))
+    return train.train(config(tmp_path_factory.mktemp("judged") / "run", judge_episodes=FEW))
 
 
-def test_the_best_checkpoint_has_the_mean_of_one_whole_episode_in_each_of_64_environments(run):
+def test_the_best_checkpoint_has_the_mean_of_one_whole_episode_in_each_environment_of_a_judgment(run):
     _, envelope = read(run / checkpoint.BEST)
     judged = {entry["step"]: entry[JUDGED] for entry in entries(run) if JUDGED in entry}
     assert envelope["score"] == max(judged.values()) == judged[envelope["step"]]
     _, policy, settings = load_run(run / checkpoint.BEST, "cpu")
-    played = evaluate.play(policy, settings.game, settings.env, episodes=64, seed=settings.run.seed + SEED)
+    played = evaluate.play(policy, settings.game, settings.env, episodes=FEW, seed=settings.run.seed + SEED)
     assert played.returns.mean() == envelope["score"]
 
 
@@ -45,7 +48,7 @@ def test_the_end_of_a_training_is_judged(run):
 
 def test_a_judged_policy_is_saved_at_once(tmp_path):
     """Else a record would be lost with the next update, long before the next checkpoint is due."""
-    folder = train.train(config(tmp_path / "run", checkpoint_seconds=1e6))
+    folder = train.train(config(tmp_path / "run", checkpoint_seconds=1e6, judge_episodes=FEW))
     judged = {entry["step"]: entry[JUDGED] for entry in entries(folder) if JUDGED in entry}
     assert min(judged) < 8 * ROLLOUT
     assert sorted(folder.glob("step_*")) == [checkpoint.path_of(folder, step) for step in (0, *judged)]
@@ -60,11 +63,13 @@ def test_judgments_change_no_weight(run, tmp_path):
 
 
 def test_a_resumed_run_judges_at_the_same_steps_with_the_same_scores(run, tmp_path):
-    parts = train.train(config(tmp_path / "parts", stop_at=3 * ROLLOUT))
-    train.train(config(parts, resume=str(parts)))
+    def stopping(session):
+        session.callbacks = Callbacks(on_update=lambda session, _: session.stop() if session.iteration == 5 else None)
+        return session
+    parts = train.train(config(tmp_path / "parts", judge_episodes=FEW), stopping)
+    train.train(config(parts, resume=str(parts), judge_episodes=FEW))
     judged = [{entry["step"]: entry[JUDGED] for entry in entries(folder) if JUDGED in entry} for folder in (run, parts)]
-    judged[1].pop(3 * ROLLOUT)  # its first part ended there
-    assert {step: score for step, score in judged[0].items() if step != 3 * ROLLOUT} == judged[1]
+    assert judged[0] == judged[1] and min(judged[1]) < 5 * ROLLOUT
 
 
 def test_a_run_from_before_judgments_goes_on_by_its_recent_episodes(tmp_path):
@@ -85,16 +90,38 @@ def test_damaged_steps_of_judgments_are_named(run, judged):
         checkpoint.progress(path, checkpoint.read_meta(path) | {"judged": judged})
 
 
-def test_judgments_come_at_the_steps_of_rungs_while_their_steps_are_few():
-    settings = overlay(Config("cartpole"), {"env": {"num_envs": 10},
+RUNGS = [500 * k for k in range(1, JUDGMENTS + 1)]
+
+
+@pytest.mark.parametrize(("spent", "last", "lengths", "episodes", "first"), [
+    (0, 0, [5] * 8, 10**6, 500),            # 2 episodes of 5 steps are 1/40 of 400
+    (100, 0, [5] * 8, 10**6, 4_500),        # with the 100 steps before, of 4,400
+    (100, 25, [5] * 8, 10**6, 5_000),       # the last one was longer
+    (0, 0, [20] * 8, 10**6, 2_000),         # longer recent episodes; the first that is affordable is 1,600
+    (0, 0, [5] * 8, 74, 10_000),            # 2 of the training's 79 episodes, with those that run, are more than 1/40
+    (0, 0, [5] * 7 + [100], 10**6, 2_000),  # one is as long as a judgment's may be: at most 100 steps until 1,600
+    (0, 0, [], 0, 10_000),                  # no episode has ended
+    (10_000, 0, [5] * 8, 10**6, 10_000)])
+def test_judgments_come_at_the_rungs_at_which_they_should_take_few_steps_and_be_whole(spent, last, lengths, episodes, first):
+    """first: the first rung with a judgment; all later ones have one too. The end has one in any case."""
+    settings = overlay(Config("cartpole"), {"env": {"num_envs": 10}, "run": {"judge_episodes": 2},
                                             "ppo": {"horizon": 10, "minibatch": 100, "total_steps": 10_000}})
-    judge = Judge(settings)
-    steps = range(100, 10_001, 100)
-    assert [step for step in steps if judge.is_due(step)] == [500 * k for k in range(1, JUDGMENTS + 1)]
-    judge.spent, judge.last = 100, 25
-    assert [step for step in steps if judge.is_due(step)] == [step for step in range(500, 10_001, 500) if step >= 40 * 125]
-    judge.spent = 10_000
-    assert [step for step in steps if judge.is_due(step)] == [10_000]
+    judge = Judge(settings, spent=spent, last=last)
+    due = [step for step in range(100, 10_001, 100) if judge.is_due(step, lengths, episodes)]
+    assert due == [step for step in RUNGS if step >= first]
+
+
+@pytest.mark.parametrize(("episodes", "total_steps"), [(FEW, 8 * ROLLOUT), (16, 40 * ROLLOUT)])
+def test_judgments_before_the_end_are_scored_and_take_a_small_share_of_the_steps(episodes, total_steps, tmp_path):
+    """Episodes of a random policy of cartpole are about as long all the time."""
+    session = make_session(overlay(config(tmp_path), {"ppo": {"total_steps": total_steps, "learning_rate": 1e-9},
+                                                      "run": {"judge_episodes": episodes}}))
+    judged = []
+    while session.step < total_steps - ROLLOUT:
+        train.iterate(session)
+        judged += train.judge(session, lambda: False).values()
+        assert session.judge.spent <= 2 / SHARE * session.step
+    assert judged and None not in judged
 
 
 def test_the_steps_of_all_judgments_are_counted_also_after_a_resume(tmp_path):
@@ -118,10 +145,13 @@ def test_an_interrupt_ends_a_judgment_without_a_score(tmp_path):
     assert session.judge.spent == session.judge.last > 64
 
 
-def test_an_interrupted_training_is_not_judged(tmp_path, monkeypatch):
-    class Interrupted(judge_module.Judge):
-        def is_due(self, step):
-            raise AssertionError("it must not be asked")
+def test_an_interrupted_training_is_not_judged(tmp_path):
+    class Interrupted(Judge):
+        def is_due(self, *_):
+            return True
+
+        def judge(self, *_):
+            raise AssertionError("it must not play")
     session = make_session(config(tmp_path))
     session.judge = Interrupted(session.config)
     assert train.judge(session, lambda: True) == {}
@@ -184,7 +214,7 @@ class Cutting(Judge):
 
     cut = 0
 
-    def is_due(self, step):
+    def is_due(self, step, lengths, episodes):
         return True
 
     def longest(self, step):
@@ -202,3 +232,30 @@ def test_the_time_limit_of_a_run_cuts_nothing(game, time_limit, tmp_path):
 def test_bad_numbers_of_episodes_are_refused():
     with pytest.raises(ConfigError, match="judge_episodes must be none, or an integer from 0 to 1,048,576, not -1"):
         RunConfig(judge_episodes=-1)
+
+
+def test_self_play_refuses_judgments_which_it_would_not_make():
+    with pytest.raises(ConfigError, match=r"judge_episodes must be none in self-play, .*, not 8: leave it out"):
+        overlay(Config("go"), {"self_play": {"self_play": True}, "run": {"judge_episodes": 8}})
+    saved = overlay(Config("go"), {"self_play": {"self_play": True}}).to_dict()
+    saved["run"]["judge_episodes"] = 8  # an older version ignored it
+    assert Config.from_dict(saved).judges == 0
+
+
+def test_a_resumed_run_may_have_other_judgments(tmp_path):
+    folder = train.train(config(tmp_path / "run", stop_at=3 * ROLLOUT, judge_episodes=FEW))
+    trainer.train(resume=folder, judge_episodes=0)
+    assert JUDGED not in entries(folder)[-1] and entries(folder)[-1]["step"] == 8 * ROLLOUT
+
+
+def test_without_judgments_there_is_no_record_before_as_many_episodes_have_ended_as_there_are_environments(tmp_path):
+    """Else one lucky short episode may be the record of a whole training."""
+    session = make_session(config(tmp_path, judge_episodes=0))
+    assert session.config.env.num_envs == 16
+    for episodes, score, best in ((0, None, None), (1, 99.0, None), (15, 90.0, None), (16, 5.0, 5.0), (17, 4.0, 5.0)):
+        session.iteration, session.episodes = session.iteration + 1, episodes
+        session.recent.clear()
+        session.recent.extend([(score, 3)] if score else [])
+        session.save(tmp_path)
+        assert (tmp_path / checkpoint.BEST).exists() == (episodes > 0)
+        assert checkpoint.best_score(tmp_path) == best
