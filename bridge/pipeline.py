@@ -203,7 +203,7 @@ class Pipeline:
     def hold(self, environments: Integers) -> None:
         """Do not step these environments any more, until `reset`, if the source can hold them. Call `settle` before.
 
-        environments: their numbers, a one-dimensional array or a list.
+        environments: their numbers, an array or a list.
         """
         held = checks.array_of("environments", environments, "list environments").reshape(-1)
         for environment in held.tolist():

@@ -79,12 +79,12 @@ cdef class Engine:
         self.arguments = args, settings
     _again = __init__  # a subclass may have its own
 
-    def _begin(self, game=None, num_envs=1, *, view="features", picture_size=None, frame_skip=None, sticky=0.0,
+    def _begin(self, game=None, num_envs=1, *more, view="features", picture_size=None, frame_skip=None, sticky=0.0,
                noop_max=0, time_limit=None, reward_clip=None, episodic_life=False, life_loss_info=False, num_threads=0,
                autoreset="next_step", seed=None, chunk_size=0, options=None, first=0, count_lives=False, **unknown):
         if self.states != NULL or self.closed:
             raise InvalidArgument(f"__init__ must be called once on these {self.game.name} environments: make new ones")
-        self.game = arguments.game_of(game, unknown)
+        self.game = arguments.game_of(game, more, unknown)
         if self.game.chunk == NULL:
             raise ContractError(f"game {game.name!r} must have compiled functions, not only a description: end its file with "
                                 "GAME = Game(...).bind(chunk, ...)")

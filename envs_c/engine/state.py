@@ -110,8 +110,9 @@ def _parse(state: bytes) -> tuple[dict, bytes]:
 def restored(kind, args, settings, state):
     """Environments from a pickle.
 
-    kind: VecEnv or a subclass. args, settings: of VecEnv, since a subclass's may differ. state: the snapshot, or None if they
-        were closed.
+    kind: VecEnv or a subclass, whose own `__init__` is not called: its attributes are copied.
+    args, settings: of VecEnv, since a subclass's may differ.
+    state: the snapshot, or None if they were closed.
     """
     env = kind.__new__(kind)
     env._again(*args, **settings)  # VecEnv's __init__

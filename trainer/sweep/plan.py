@@ -34,7 +34,7 @@ class Plan:
         return self.prune and not self.cost_aware
 
     @property
-    def of_trials(self) -> Config:
+    def base_of_trials(self) -> Config:
         """`base` without judgments if no scores are compared: nothing reads them then. A number that the user chose stays."""
         chosen = self.base.run.judge_episodes is not None
         return self.base if self.compares or chosen else overlay(self.base, {"run": {"judge_episodes": 0}})

@@ -106,7 +106,7 @@ def _objective(plan: Plan, trial: optuna.Trial) -> float | tuple[float, float]:
         raise TrialFailed
     label = f"trial {trial.number}"
     try:
-        config = draw(plan.ranges, trial, plan.of_trials)
+        config = draw(plan.ranges, trial, plan.base_of_trials)
     except ConfigError as error:
         raise pruned(trial, f"refused: {error}") from None
     trial.set_user_attr("settings", {one.name: getattr(getattr(config, one.section), one.name) for one in plan.ranges}

@@ -127,7 +127,7 @@ def detach(key: int) -> None:
 
 def begin(data: bytes, key: int, facts: dict) -> None:
     """Called when a cartridge was inserted: use its library if it is there, else have it compiled in the background."""
-    if not wanted() or not can_be_compiled(facts) or key in _libraries:
+    if not wanted() or not can_be_compiled(facts) or key in _libraries or key in _waiting:
         return
     if os.path.lexists(folder_of(data, facts) / f"{NAME}.so"):
         attach(compiled(data, key, facts), key)
@@ -148,9 +148,11 @@ def in_background(data: bytes, key: int, facts: dict, patience: float = 0.0) -> 
             return
         if os.path.lexists(library) or time.monotonic() >= end:
             break
-    if os.path.lexists(library) or _compile_apart(data, key, facts):
-        attach(compiled(data, key, facts), key)
-    _waiting.pop(key, None)
+    try:
+        if os.path.lexists(library) or _compile_apart(data, key, facts):
+            attach(compiled(data, key, facts), key)
+    finally:
+        _waiting.pop(key, None)
 
 
 def _compile_apart(data: bytes, key: int, facts: dict) -> bool:

@@ -145,6 +145,21 @@ def test_in_the_background_a_failure_is_a_warning_and_the_interpreter_plays(monk
     assert ours.ram.any()
 
 
+def test_a_cartridge_waits_once_for_its_compiler_and_no_more_after_a_failure(monkeypatch):
+    begun, key, facts = [], -7, {"kind": 0, "last_line": 0}
+    monkeypatch.setenv("ENVS_C_RECOMPILE", "1")
+    monkeypatch.setattr(recompiled, "DELAY", 0.0)
+    monkeypatch.setattr(recompiled, "_wait_for", lambda key, patience: begun.append(key))
+    monkeypatch.setattr(recompiled, "_compile_apart", lambda *_: True)
+    monkeypatch.setattr(recompiled, "compiled", lambda *_: 1 / 0)
+    for _ in range(2):
+        recompiled.begin(small_rom(1), key, facts)
+    assert begun == [key] and key in recompiled._waiting
+    with pytest.raises(ZeroDivisionError):
+        recompiled.in_background(small_rom(1), key, facts)
+    assert key not in recompiled._waiting
+
+
 def test_a_signal_to_the_terminals_programs_does_not_reach_the_compiler_in_the_background(monkeypatch):
     groups = []
 

@@ -63,6 +63,11 @@ def test_the_engine_takes_a_game_and_no_name(game, hint):
         envs_c.VecEnv(game, 4)
 
 
+def test_the_engine_takes_settings_by_name_only():
+    with pytest.raises(envs_c.InvalidArgument, match=r"without names, and further settings by name, not 3$"):
+        envs_c.VecEnv(envs_c.game("pong"), 2, 3)
+
+
 def test_ids_of_registered_games_and_the_engine_refuse_unknown_settings_too(toy, monkeypatch):
     monkeypatch.setattr(catalog, "_registered", {})
     monkeypatch.setattr(registration, "registry", dict(registration.registry))
