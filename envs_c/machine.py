@@ -50,7 +50,7 @@ def _free_in_groups() -> Iterator[int]:
         _, controllers, path = line.split(":", 2)
         if controllers and "memory" not in controllers.split(","):
             continue
-        names = path.strip("/").split("/")  # in a container they may be the host's, and lack here: then its own is the topmost
+        names = path.strip("/").split("/")  # of the host, in some containers: the topmost folder is then its own
         for count in range(len(names) + 1):
             if controllers:
                 folder = CONTROL_GROUPS.joinpath("memory", *names[:count])

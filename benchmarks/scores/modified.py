@@ -32,7 +32,8 @@ games, without any further training: the agents of the arcade, which come with t
 means over {episodes} episodes with their standard errors, actions sampled. The last column is a ratio of means, if both are
 positive, with its 95% interval (both standard errors, by the delta method). Each policy plays in the environments of its
 training: those of the package's agents have no sticky actions and no no-ops at the start. An episode has at most 27,000 steps.
-Those of Asterix with `harmless_lyres` all end there, so its ratio measures the limit. There is one policy of each game.
+Those of Asterix with `harmless_lyres` end there (all four that were tried by hand), so its ratio measures the limit. There is
+one policy of each game.
 
 """
 

@@ -1,8 +1,9 @@
 """Copies and pickles of `ArcadeVectorEnv`: environments of their own, which continue as the original would.
 
 A copy is made by `ArcadeVectorEnv.__init__` from the same arguments, then restored from a snapshot, which is checked as any
-other. A subclass may have arguments of its own: its __init__ is not called. Its attributes are copied, and public ones, such
-as `action_space` with its random generator. Private ones of ArcadeVectorEnv are made again. A copy has no window.
+other. A subclass may have arguments of its own: its __init__ is not called, and all its attributes are copied. Of those of
+ArcadeVectorEnv the public ones are copied, such as `action_space` with its random generator, and the private ones are made
+again. A copy has no window.
 """
 
 import copy

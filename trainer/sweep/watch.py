@@ -18,8 +18,8 @@ class Watch:
     """Receives the metrics and the evaluation of each training of a trial, reports their scores, and prunes the trial.
 
     The first training is compared at the rungs. Its last score stands at each rung until it has another; it is compared only
-    at the first of them, since an old score says less about it than the others' newer ones about them. With several seeds a
-    trial is then compared after each training, by the mean of those that have ended; Optuna knows the end of training k as
+    at the first of these: later its old score would stand beside newer ones of other trials. With several seeds a trial is then
+    compared after each training, by the mean of those that have ended; Optuna knows the end of training k as
     step k * `longest`.
     A cost-aware sweep compares nothing: Optuna prunes only studies with one objective.
     """

@@ -45,8 +45,9 @@ class Judge:
     step: int = -1
 
     def is_due(self, step: int, lengths: Sequence[int], episodes: int) -> bool:
-        """True if a judgment is due after an iteration that ended at `step`. All ranks agree: it decides by
-        steps and episodes, never by a clock.
+        """True if a judgment is due after an iteration that ended at `step`.
+
+        It decides by steps and episodes, never by a clock, so all ranks agree.
 
         lengths: of the training's recent episodes. None is due before the end if one of these would be truncated.
         episodes: of the training that have ended.
