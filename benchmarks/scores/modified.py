@@ -25,15 +25,15 @@ from trainer.results.published import MORE_FEATURES, more_features
 
 NORMAL_95 = 1.96  # standard errors on either side of a mean
 NO_CHANGES = {"scatter", "random_serve", "flicker"} | MORE_FEATURES  # options with which the game is the cartridge's, too
-COLUMNS = ["game", "option", "the change", "mean score", "of the original"]
+COLUMNS = ["game", "option", "the change", "mean score", "truncated", "of the original"]
 ABOUT = """
 The options of games after cartridges that change one rule each. The table shows policies that were trained on the original
 games, without any further training: the agents of the arcade, which come with the package, if no runs are named. Scores are
 means over {episodes} episodes with their standard errors, actions sampled. The last column is a ratio of means, if both are
 positive, with its 95% interval (both standard errors, by the delta method). Each policy plays in the environments of its
-training: those of the package's agents have no sticky actions and no no-ops at the start. An episode has at most 27,000 steps.
-Those of Asterix with `harmless_lyres` end there (all four that were tried by hand), so its ratio measures the limit. There is
-one policy of each game.
+training: those of the package's agents have no sticky actions and no no-ops at the start. An episode has at most 27,000 steps;
+"truncated" is the number of episodes that end there: where all do, the ratio measures the limit. There is one policy of each
+game.
 
 """
 
@@ -54,11 +54,12 @@ def rows_of(agent: Agent, episodes: int, seed: int) -> Iterator[list[str]]:
     for option, (value, change) in {"": (0, ""), **changes_of(config.game)}.items():
         settings = replace(config.env, options=more_features(config.env.options) | ({option: float(value)} if option else {}))
         with Ticker(f"{config.game} {option}", Console(stderr=True), line_seconds=60) as tick:
-            scores = evaluate.play(policy, config.game, settings, episodes=episodes, seed=seed, tick=tick).returns
+            played = evaluate.play(policy, config.game, settings, episodes=episodes, seed=seed, tick=tick)
+        scores = played.returns
         mean, error = scores.mean(), scores.std(ddof=1) / np.sqrt(episodes)
         original = (mean, error) if original is None else original
         yield [config.game, option or "-", change or "the original", f"{number(mean)} ± {number(error)}",
-               ratio((mean, error), original) if option else "-"]
+               f"{played.truncated.sum()}", ratio((mean, error), original) if option else "-"]
 
 
 def ratio(changed: tuple[float, float], original: tuple[float, float]) -> str:

@@ -43,8 +43,7 @@ FEWEST_GAMES = 5  # of a row over games
 ABOVE = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # human-normalized scores of the performance profile
 NOTES = f"""\
 Raw scores to game over or to the time limit, actions sampled (and greedy in one column), {{episodes}} episodes of each
-training. The limit is 27,000 steps (108,000 frames) in the games after cartridges and in Pac-Man. Most of Enduro's episodes
-end there, so its score is a distance in half an hour.
+training. The limit is 27,000 steps (108,000 frames) in the games after cartridges and in Pac-Man.{{at_the_limit}}
 
 "sticky" is the probability of a sticky action, in training and evaluation: 0.25 is what Machado et al. (2018) recommend,
 though with all 18 actions and not the minimal ones. "no-ops" is the most frames of NOOP at the start of an episode, in
@@ -103,7 +102,8 @@ def facts(run: Run) -> dict[str, Any]:
     return {"game": run.game.short, "sticky": run.config["env"]["sticky"],
             "noop_max": run.evaluations[0]["protocol"]["noop_max"] or 0, "seed": run.seed, "steps": run.step,
             "settings": settings(run.config), "minutes": round(run.seconds / 60, 2),
-            "options": run.config["env"].get("options") or {}, "scores": scores, "episodes": run.evaluations[0]["episodes"],
+            "truncated": run.evaluations[0].get("truncated"), "options": run.config["env"].get("options") or {},
+            "scores": scores, "episodes": run.evaluations[0]["episodes"],
             "different": {one["protocol"]["actions"]: one["different_episodes"] for one in run.evaluations
                           if "different_episodes" in one}}
 
@@ -210,12 +210,23 @@ def in_brackets(interval: list[float] | None) -> str:
 def page(trainings: list[dict[str, Any]]) -> str:
     """The whole page."""
     episodes = ", ".join(str(each) for each in sorted({one["episodes"] for one in trainings}))
-    text = f"{head('Seeds')}\n{NOTES.format(episodes=episodes)}\n{markdown(COLUMNS, table(trainings))}"
+    notes = NOTES.format(episodes=episodes, at_the_limit=at_the_limit(trainings))
+    text = f"{head('Seeds')}\n{notes}\n{markdown(COLUMNS, table(trainings))}"
     totals, profiles = over_games(trainings)
     if totals:
         above = ["sticky", "no-ops", *(f"above {score:g}" for score in ABOVE)]
         text += f"{OVER_NOTES}\n{markdown(OVER_GAMES, totals)}\n{markdown(above, profiles)}"
     return text
+
+
+def at_the_limit(trainings: Iterable[dict[str, Any]]) -> str:
+    """A sentence about the episodes that ended at the limit, by game; empty if no training recorded one."""
+    known = defaultdict(list)
+    for one in trainings:
+        if one.get("truncated") is not None:
+            known[one["game"]].append(one["truncated"] / one["episodes"])
+    shares = [f"{np.mean(parts):.0%} in {game} ({len(parts)})" for game, parts in sorted(known.items()) if any(parts)]
+    return f"\nOf the episodes these end there (trainings that recorded it): {', '.join(shares)}." if shares else ""
 
 
 def fewest_different(members: list[dict[str, Any]], actions: str) -> str:

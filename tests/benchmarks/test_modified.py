@@ -44,10 +44,10 @@ def test_each_row_plays_the_game_that_it_names(monkeypatch):
 
     def play(policy, game, settings, **more):
         played.append(settings.options)
-        return SimpleNamespace(returns=np.array([1.0, 2.0]))
+        return SimpleNamespace(returns=np.array([1.0, 2.0]), truncated=np.array([False, True]))
     monkeypatch.setattr(modified, "load_agent", lambda run, plain: tiny(run))
     monkeypatch.setattr(modified.evaluate, "play", play)
-    assert [row[3] for row in modified.rows_of(tiny("pong"), 2, 1)] == ["1.5 ± 0.5"] * 4
+    assert [row[3:5] for row in modified.rows_of(tiny("pong"), 2, 1)] == [["1.5 ± 0.5", "1"]] * 4
     assert played == [{}, {"lazy_enemy": 1.0}, {"fast_serve": 1.0}, {"hidden_enemy": 1.0}]
     assert len([*modified.rows_of(tiny("enduro"), 2, 1)]) == 5
     assert played[4:] == [{}, {"weather": 0.0}, {"bends": 0.0}, {"crashes": 0.0}, {"overtaking": 0.0}]

@@ -86,6 +86,14 @@ def test_the_fewest_different_episodes_are_those_of_the_trainings_that_recorded_
     assert seeds.fewest_different(members[:2], "sampled") == "-"
 
 
+def test_the_page_names_the_games_whose_episodes_end_at_the_limit():
+    members = [{"game": game, "episodes": 50, "truncated": count} for game, count in (
+        ("pong", 0), ("enduro", 10), ("enduro", 40), ("go", None), ("asterix", 50))] + [{"game": "enduro", "episodes": 50}]
+    assert seeds.at_the_limit(members).strip() == (
+        "Of the episodes these end there (trainings that recorded it): 100% in asterix (1), 50% in enduro (2).")
+    assert seeds.at_the_limit(members[:1]) == ""
+
+
 def test_the_readme_quotes_the_page():
     trainings = [one for one in json.loads((RESULTS / "seeds.json").read_text()) if one["game"] == "breakout"]
     sticky, plain = (np.mean([one["scores"]["sampled"] for one in trainings if seeds.protocol(one) == used])

@@ -43,6 +43,7 @@ class Evaluation(NamedTuple):
 
     returns: np.ndarray              # (E,) float64, raw
     lengths: np.ndarray              # (E,) int32, steps
+    truncated: np.ndarray            # (E,) bool: by a limit of steps, so the return is a part of what the episode could give
     source: GameSource | GymnasiumSource
     states: dict[str, torch.Tensor]  # of all environments at the start; empty if the source cannot save them
     actions: np.ndarray              # (T, E, ...) as in the slab, of the first T steps: those that a film may show
@@ -57,7 +58,8 @@ class Evaluation(NamedTuple):
         return bool(self.states) or self.redraw is not None
 
     def summary(self) -> dict:
-        """The protocol; of the returns mean, median, lowest, highest, standard error, 95% interval of the mean; mean length.
+        """The protocol; of the returns mean, median, lowest, highest, standard error, 95% interval of the mean; mean length;
+        the number of episodes that were truncated.
 
         Equal episodes, from the first observation to the last action, count as one score in standard error and interval.
         """
@@ -67,7 +69,7 @@ class Evaluation(NamedTuple):
                 "mean": float(returns.mean()), "standard_error": scores.error(returns[first], count),
                 "mean_interval": scores.interval(returns[first], count),
                 "median": float(np.median(returns)), "min": float(returns.min()), "max": float(returns.max()),
-                "mean_length": float(self.lengths.mean())}
+                "mean_length": float(self.lengths.mean()), "truncated": int(self.truncated.sum())}
 
 
 def play(policy: Policy, game: GameName, env: EnvConfig, *, episodes: int, seed: int, greedy: bool = False,
@@ -115,7 +117,8 @@ def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int
     pipeline.reset()
     states = pipeline.source.state()
     count, slab = pipeline.num_envs, pipeline.slabs[0]
-    returns, lengths, running = np.zeros(count), np.zeros(count, np.int32), np.ones(count, bool)
+    returns, lengths = np.zeros(count), np.zeros(count, np.int32)
+    truncated, running = np.zeros(count, bool), np.ones(count, bool)
     actions, pictures, step, fingerprints = [], [], 0, scores.Fingerprints(count)
     fingerprints.add(slab.host["observation"], running)
     filmable = not (states or draws(pipeline.source)) and len(pipeline.source.observation_shape) == 2
@@ -135,6 +138,7 @@ def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int
         first = running[ended.environments]
         returns[ended.environments[first]] = ended.returns[first]
         lengths[ended.environments[first]] = ended.lengths[first]
+        truncated[ended.environments[first]] = slab.host["truncated"][ended.environments[first]]
         running[ended.environments] = False
         pipeline.hold(ended.environments)
         if tick:
@@ -146,7 +150,7 @@ def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int
     fingerprints.add(returns, ~running)
     played = pipeline.source.env if pipeline.source.saves else None  # a Gymnasium environment has its own protocol
     settings = {name: getattr(played, name, None) for name in ("sticky", "noop_max", "frame_skip", "time_limit")}
-    return Evaluation(returns, lengths, pipeline.source, states, _stacked(actions, slab.host_actions), pictures,
+    return Evaluation(returns, lengths, truncated, pipeline.source, states, _stacked(actions, slab.host_actions), pictures,
                       protocol(greedy=greedy, **settings), fingerprints.numbers)
 
 

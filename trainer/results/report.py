@@ -83,11 +83,12 @@ def _evaluations(runs: dict[str, Run]) -> str:
         for one in run.evaluations:
             used = one.get("protocol") or {"actions": "unknown", "sticky": None, "noop_max": None}
             protocols[text(one)] = None
-            more = (_digits(one.get(name)) for name in ("median", "min", "max", "mean_length"))
+            more = (_digits(one.get(name)) for name in ("median", "min", "max", "mean_length", "truncated"))
             ends = one.get("mean_interval")
             rows.append((label, used["actions"], number(used["sticky"]), number(used.get("noop_max")), _digits(one["mean"]),
                          "-" if ends is None else f"{_digits(ends[0])} to {_digits(ends[1])}", *more, _episodes(one)))
-    columns = ("run", "actions", "sticky", "no-ops", "mean", "95% interval", "median", "min", "max", "length", "episodes")
+    columns = ("run", "actions", "sticky", "no-ops", "mean", "95% interval", "median", "min", "max", "length", "truncated",
+               "episodes")
     if not rows:
         return '<p class="none">There is no evaluation yet.</p>'
     first = 0 if len(runs) > 1 else 1  # one run needs no column of names

@@ -20,7 +20,7 @@ UNKNOWN = "sampled or greedy actions, by an earlier version that did not note wh
 JUDGMENTS = 20  # of a training at most, evenly spread over its steps; sweeps compare their trials at these steps
 JUDGED = "score_judged"  # the metric: the mean raw return of a judgment's episodes, see trainer/training/judge.py
 RECENT = 256  # episodes of a training, the newest ones, whose mean is its score_mean
-_NUMBERS = ("mean", "standard_error", "median", "min", "max", "mean_length", "film_score")
+_NUMBERS = ("mean", "standard_error", "median", "min", "max", "mean_length", "truncated", "film_score")
 
 
 def enough(num_envs: int) -> int:

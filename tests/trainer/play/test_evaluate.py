@@ -103,6 +103,7 @@ def test_an_evaluation_of_endless_play_ends(monkeypatch, limit):
         policy.heads.bias[:4] = torch.tensor([50.0, 0.0, 0.0, 0.0])  # never serves
     result = evaluate.play(policy, settings.game, settings.env, episodes=3, seed=0)
     assert result.lengths.tolist() == [min(limit or 50, 50)] * 3
+    assert result.summary()["truncated"] == 3
 
 
 def test_the_summary_equals_numpys():
@@ -119,7 +120,22 @@ def test_the_summary_equals_numpys():
     low, high = summary["mean_interval"]
     assert row == {"actions": "sampled", "sticky": "0", "no-ops": "0", "episodes": "20", "mean": f"{scores.mean():.4g}",
                    "95% interval": f"{low:.4g} to {high:.4g}", "median": f"{np.median(scores):.4g}",
-                   "min": f"{scores.min():g}", "max": f"{scores.max():g}", "length": f"{summary['mean_length']:.0f}"}
+                   "min": f"{scores.min():g}", "max": f"{scores.max():g}", "length": f"{summary['mean_length']:.0f}",
+                   "truncated": "0"}
+
+
+def limited_to_20(env):
+    return gymnasium.wrappers.TimeLimit(env, 20)
+
+
+@pytest.mark.parametrize(("game", "settings"), [
+    ("cartpole", {"time_limit": 20}), ("gym:CartPole-v1", {"wrap": f"{__name__}:limited_to_20"})])
+def test_an_evaluation_counts_the_episodes_that_a_limit_ended(game, settings):
+    result = play(config(GameName(game), **settings), episodes=40)
+    at_limit = result.lengths == 20
+    assert 0 < at_limit.sum() < 40
+    assert (result.truncated <= at_limit).all()  # an episode may also end in the very last step
+    assert result.summary()["truncated"] == result.truncated.sum() >= at_limit.sum() - 2
 
 
 @pytest.mark.parametrize("sticky", [0.0, 0.4])
