@@ -1,6 +1,7 @@
 """Shared by all benchmarks: the command line, timing, the head of a page with the machine and the versions, and the output."""
 
 import argparse
+import contextlib
 import platform
 import shlex
 import statistics
@@ -25,6 +26,16 @@ def new_parser(name: str, description: str) -> argparse.ArgumentParser:
     """
     return argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=description,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """The type of an option: an integer of at least `least`."""
+    def integer(text: str) -> int:
+        with contextlib.suppress(ValueError):
+            if (value := int(text)) >= least:
+                return value
+        raise argparse.ArgumentTypeError(f"must be an integer of at least {least}, not {text}")
+    return integer
 
 
 def check_games(parser: argparse.ArgumentParser, games: Iterable[str]):

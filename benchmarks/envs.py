@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import envs_c
-from benchmarks.common import check_games, head, median_seconds, new_parser, publish
+from benchmarks.common import at_least, check_games, head, median_seconds, new_parser, publish
 from envs_c.machine import cores
 from trainer.log.numbers import count
 from trainer.log.text import markdown
@@ -71,7 +71,7 @@ def measure(game: str, view: str, options: dict, num_envs: int) -> list[str]:
 def main():
     parser = new_parser("envs", __doc__)
     parser.add_argument("games", nargs="*", default=None, metavar="GAME", help="games to measure (default: all)")
-    parser.add_argument("--num-envs", type=int, default=1024, help="number of environments (default: 1024)")
+    parser.add_argument("--num-envs", type=at_least(1), default=1024, help="number of environments (default: 1024)")
     parser.add_argument("--out", type=Path, help="file to write the table to")
     options = parser.parse_args()
     check_games(parser, options.games)

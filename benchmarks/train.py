@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.common import head, median_seconds, new_parser, publish
+from benchmarks.common import at_least, head, median_seconds, new_parser, publish
 from envs_c.machine import cores
 from trainer import kernels
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
@@ -87,10 +87,10 @@ def main():
     parser = new_parser("train", __doc__)
     parser.add_argument("--precision", choices=DTYPES, action="append",
                         help="precision; repeat the option for several (default: all)")
-    parser.add_argument("--threads", type=int, default=0, help="number of threads (default: all cores)")
-    parser.add_argument("--minibatch", type=int, action="append", metavar="STEPS",
+    parser.add_argument("--threads", type=at_least(0), default=0, help="number of threads (default: all cores)")
+    parser.add_argument("--minibatch", type=at_least(1), action="append", metavar="STEPS",
                         help="steps of a minibatch; repeat the option for several (default: 32768)")
-    parser.add_argument("--iterations", type=int, default=15, help="measured iterations (default: 15)")
+    parser.add_argument("--iterations", type=at_least(1), default=15, help="measured iterations (default: 15)")
     parser.add_argument("--out", type=Path, help="file to write the tables to")
     options = parser.parse_args()
     precisions = options.precision or list(DTYPES)

@@ -270,7 +270,13 @@ def parse(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--faults", type=int, default=3, help="faults after which a game is left")
     parser.add_argument("--jobs", type=int, default=cores(), help="games at the same time")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-    return parser.parse_args(argv)
+    arguments = parser.parse_args(argv)
+    for name in arguments.games:
+        try:
+            envs_c.game(name)
+        except envs_c.UnknownGame as error:
+            parser.error(str(error))
+    return arguments
 
 
 def main(argv: list[str]) -> int:

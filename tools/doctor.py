@@ -193,7 +193,7 @@ def explain_pip(output):
         return "no network: pip cannot reach its package index: connect, or correct pip's configuration, and run again"
     # The build's own message is the cause; else the first of several errors is, except pip's list of skipped versions.
     lines = output.splitlines()
-    ours = [line.strip() for line in lines if line.strip().startswith("insertcoin: ")]
+    ours = [line.strip() for line in lines if re.match(r"\s*insertcoin: (?!note: )", line)]
     if ours:
         return ours[0][len("insertcoin: "):]
     errors = [line for line in lines if re.match("ERROR: (?!Ignored the following)", line)]

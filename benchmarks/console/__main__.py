@@ -19,7 +19,7 @@ import json
 import os
 from pathlib import Path
 
-from benchmarks.common import head, new_parser, publish
+from benchmarks.common import at_least, head, new_parser, publish
 from benchmarks.console.comparison import PARTS, compare
 from envs_c.console import cartridges
 from trainer.log.text import markdown
@@ -47,7 +47,8 @@ def table(rows: list[dict]) -> str:
 def main():
     parser = new_parser("console", __doc__)
     parser.add_argument("games", nargs="*", metavar="GAME", help="names such as qbert (default: all whose cartridge is there)")
-    parser.add_argument("--frames", type=int, default=10_000, help="a game, or more if it has many modes (default: 10,000)")
+    parser.add_argument("--frames", type=at_least(1), default=10_000,
+                        help="a game, or more if it has many modes (default: 10,000)")
     parser.add_argument("--keep", type=Path, help="file for each game's row as it comes; games in it are not played again")
     parser.add_argument("--out", type=Path, help="file to write the table to")
     options = parser.parse_args()
@@ -56,8 +57,6 @@ def main():
         if name not in there:
             parser.error(f"GAME must be one whose cartridge is there, not {name}: {', '.join(there) or 'none'}; "
                          f"{cartridges.how_to_get()}")
-    if not options.frames >= 1:
-        parser.error(f"--frames must be at least 1, not {options.frames}")
     os.environ.setdefault("ENVS_C_RECOMPILE", "0")  # compilers in the background would take the time
     rows = []
     for name in options.games or there:

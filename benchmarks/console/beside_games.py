@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.cartridges.twins import TWINS
-from benchmarks.common import head, new_parser, publish
+from benchmarks.common import at_least, head, new_parser, publish
 from benchmarks.console.speed import rate, state_cost
 from envs_c import catalog
 from envs_c.console import cartridges
@@ -18,6 +18,7 @@ from envs_c.engine.vecenv import VecEnv
 from trainer.log.text import markdown
 
 ENVS = 64
+NOTE = "Thousands of steps a second of CPU time, the best of three parts."
 COLUMNS = ("game", "features", "pictures", "console, RAM", "console, pictures", "features / RAM", "pictures / pictures")
 
 
@@ -49,7 +50,8 @@ def main(argv: list[str] | None = None):
     parser = new_parser("console.beside_games", __doc__)
     parser.add_argument("games", nargs="*", metavar="GAME", help=f"games after cartridges (default: {', '.join(TWINS)})")
     parser.add_argument("--seconds", type=float, default=0.6, help="a measurement (default: %(default)s)")
-    parser.add_argument("--many", type=int, default=10_000, help="environments of the line below the table (default: 10000)")
+    parser.add_argument("--many", type=at_least(1), default=10_000,
+                        help="environments of the line below the table (default: 10000)")
     parser.add_argument("--out", type=Path, help="file to write the table to")
     options = parser.parse_args(argv)
     there = [name for name in TWINS if name in cartridges.present()]
@@ -58,8 +60,6 @@ def main(argv: list[str] | None = None):
             parser.error(f"GAME must be one of {', '.join(there) or cartridges.how_to_get()}, not {name}")
     if not options.seconds > 0:
         parser.error(f"--seconds must be above 0, not {options.seconds}")
-    if options.many < 1:
-        parser.error(f"--many must be at least 1, not {options.many}")
     rows = []
     for name in options.games or there:
         cartridges.compile_now(f"{cartridges.PREFIX}{name}")
@@ -69,7 +69,7 @@ def main(argv: list[str] | None = None):
     (size, save, restore) = state_cost(name)
     many = steps(cartridges.cartridge(name), options.many, "features", options.seconds)
     publish(head("The games after cartridges beside the console") + "\n" + markdown(list(COLUMNS), rows)
-            + f"\nThousands of steps a second of CPU time. An environment's state of the console: {size:,} bytes, saved in "
+            + f"\n{NOTE} An environment's state of the console: {size:,} bytes, saved in "
             + f"{save:.2f} us and restored in {restore:.2f} us. {options.many:,} environments of {name}: "
             + f"{options.many * size / 1e6:.0f} MB of states, {many / 1e3:,.1f} thousand steps a second on one core.\n",
             options.out)

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from ale_py import Action, ALEInterface, AtariVectorEnv, LoggerMode
 
-from benchmarks.common import head, new_parser, publish
+from benchmarks.common import at_least, head, new_parser, publish
 from envs_c.console import cartridges, recompiled
 from envs_c.engine.vecenv import VecEnv
 from trainer.log.text import markdown
@@ -29,6 +29,7 @@ GAMES = ("seaquest", "qbert", "space_invaders", "breakout", "pong", "phoenix", "
          "montezuma_revenge", "enduro")
 ENVS = (1, 64, 1024)
 STICKY = 0.0
+NOTE = "Thousands a second of CPU time, the best of three parts; ratios to ale-py."
 SHAPES = {"features": (128,), "pixels": (84, 84)}
 
 
@@ -124,7 +125,8 @@ def geometric(values: list[float]) -> float:
 def main():
     parser = new_parser("console.speed", __doc__)
     parser.add_argument("games", nargs="*", metavar="GAME", help=f"names such as qbert (default: {', '.join(GAMES)})")
-    parser.add_argument("--envs", type=int, help="only this number of environments for pictures (default: 1, 64 and 1024)")
+    parser.add_argument("--envs", type=at_least(1),
+                        help="only this number of environments for pictures (default: 1, 64 and 1024)")
     parser.add_argument("--seconds", type=float, default=1.5, help="a measurement (default: 1.5)")
     parser.add_argument("--out", type=Path, help="file to write the table to")
     options = parser.parse_args()
@@ -133,8 +135,6 @@ def main():
         if name not in there:
             parser.error(f"GAME must be one whose cartridge is there, not {name}: {', '.join(there) or 'none'}; "
                          f"{cartridges.how_to_get()}")
-    if options.envs is not None and options.envs < 1:
-        parser.error(f"--envs must be at least 1, not {options.envs}")
     if not options.seconds > 0:
         parser.error(f"--seconds must be above 0, not {options.seconds}")
     envs, rows, ratios = (options.envs,) if options.envs else ENVS, [], {}
@@ -152,7 +152,7 @@ def main():
     size, save, restore = state_cost(options.games[0] if options.games else GAMES[0])
     means = ", ".join(f"{name} {geometric(values):.1f}" for name, values in ratios.items())
     publish(head("The console's speed beside ale-py's") + "\n" + markdown(heads, rows)
-            + f"\nThousands a second; ratios to ale-py. Geometric means of the ratios: {means}.\n"
+            + f"\n{NOTE} Geometric means of the ratios: {means}.\n"
             + f"\nState of an environment: {size:,} bytes, saved in {save:.2f} us and restored in {restore:.2f} us.\n",
             options.out)
 

@@ -19,7 +19,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import envs_c
-from benchmarks.common import check_games, head, new_parser, publish
+from benchmarks.common import at_least, check_games, head, new_parser, publish
 from benchmarks.device_games import assembler
 from benchmarks.device_games.parts import STEPS, Found, assemble, equal, own_kernels
 from envs_c.bare import device as compiler
@@ -55,13 +55,14 @@ class Kept:
 def work_through(options: argparse.Namespace, architectures: tuple[str, ...]) -> dict[str, Found]:
     """The results of all games and views, by "game, view, part". Prints each as it comes."""
     kept, todo = Kept(options.json), {}
+    release = assembler.version(options.ptxas) if options.ptxas else ""
     wanted: list[str] = []
     for name in options.games:
         for view in options.views:
             source = compiler.digest(envs_c.game(name), view == "pixels")
             parts: dict[str, tuple[str, Callable, tuple]] = {"emulated": (f"{source} {STEPS[view]}", equal, ())}
             if options.ptxas:
-                parts["assembled"] = f"{source} {architectures}", assemble, (architectures, options.ptxas)
+                parts["assembled"] = f"{source} {architectures} {release}", assemble, (architectures, options.ptxas)
             for part, (facts, function, more) in parts.items():
                 wanted.append(key := f"{name}, {view}, {part}")
                 if not kept.known(key, facts):
@@ -104,12 +105,10 @@ def options_of(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--short", action="store_true", help=f"{', '.join(SHORT)}, features, sm_75 and sm_120, games only")
     parser.add_argument("--emulate", action="store_true", help="only compare the games, and assemble nothing")
     parser.add_argument("--ptxas", default=assembler.find_ptxas(), help="NVIDIA's assembler (default: that on PATH)")
-    parser.add_argument("--jobs", type=int, default=1, help="games at the same time (default: 1)")
+    parser.add_argument("--jobs", type=at_least(1), default=1, help="games at the same time (default: 1)")
     parser.add_argument("--json", type=Path, help="file to keep results in")
     parser.add_argument("--out", type=Path, help="file to write the tables to")
     options = parser.parse_args(argv)
-    if options.jobs < 1:
-        parser.error(f"--jobs must be at least 1, not {options.jobs}")
     if options.short:
         options.games, options.views = list(SHORT), ["features"]
     if options.emulate:

@@ -28,6 +28,11 @@ def find_ptxas() -> str | None:
     return shutil.which("ptxas") or shutil.which("ptxas", path=str(packaged))
 
 
+def version(ptxas: str) -> str:
+    """What the assembler says of itself, with its release."""
+    return subprocess.run([ptxas, "--version"], capture_output=True, text=True, check=False).stdout.strip()
+
+
 def read(log: str) -> dict[str, Usage]:
     """The kernels in what the assembler prints when it is verbose, by name."""
     return {name: Usage(int(registers), int(stack), int(stored) + int(loaded))

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import envs_c
-from benchmarks.common import check_games, head, new_parser, publish
+from benchmarks.common import at_least, check_games, head, new_parser, publish
 from benchmarks.gpu_model import games, published, report
 from benchmarks.gpu_model.devices import DEVICES, Costs
 from benchmarks.gpu_model.record import record
@@ -24,13 +24,13 @@ def options_of(argv: list[str]):
     parser = new_parser("gpu_model", __doc__)
     parser.add_argument("--device", nargs="+", choices=DEVICES, default=["h100"], help="GPUs (default: h100)")
     parser.add_argument("--game", default="breakout", help="a game of envs_c (default: breakout)")
-    parser.add_argument("--num-envs", type=int, default=1024, help="environments (default: 1024)")
-    parser.add_argument("--minibatch", type=int, default=8192, help="steps of a minibatch (default: 8192)")
-    parser.add_argument("--batches", type=int, default=2, help="batches of environments (default: 2)")
-    parser.add_argument("--horizon", type=int, default=64, help="steps of a rollout (default: 64)")
-    parser.add_argument("--width", type=int, default=128, help="width of encoder and memory (default: 128)")
+    parser.add_argument("--num-envs", type=at_least(1), default=1024, help="environments (default: 1024)")
+    parser.add_argument("--minibatch", type=at_least(1), default=8192, help="steps of a minibatch (default: 8192)")
+    parser.add_argument("--batches", type=at_least(1), default=2, help="batches of environments (default: 2)")
+    parser.add_argument("--horizon", type=at_least(1), default=64, help="steps of a rollout (default: 64)")
+    parser.add_argument("--width", type=at_least(1), default=128, help="width of encoder and memory (default: 128)")
     parser.add_argument("--memory", default="lstm", choices=["lstm", "mingru", "none"], help="(default: lstm)")
-    parser.add_argument("--cores", type=int, default=16, help="cores that step games (default: 16)")
+    parser.add_argument("--cores", type=at_least(1), default=16, help="cores that step games (default: 16)")
     parser.add_argument("--game-ns", type=float, help="ns of a step of one environment on one core (default: measured here)")
     parser.add_argument("--games", nargs="+", metavar="GAME", help="the games on the cores beside the games on the GPU")
     parser.add_argument("--check", action="store_true", help="compare with published speeds of other systems, and with ours")
@@ -39,9 +39,6 @@ def options_of(argv: list[str]):
     parser.add_argument("--out", type=Path, help="file to write the tables to")
     options = parser.parse_args(argv)
     check_games(parser, [options.game, *(options.games or ())])
-    for name in ("num_envs", "minibatch", "batches", "horizon", "width", "cores"):
-        if getattr(options, name) < 1:
-            parser.error(f"--{name.replace('_', '-')} must be at least 1, not {getattr(options, name)}")
     rollout = options.num_envs * options.horizon
     if options.minibatch % options.horizon or rollout % options.minibatch:
         parser.error(f"--minibatch must be a multiple of --horizon ({options.horizon}) that divides the rollout of {rollout} "
@@ -58,11 +55,11 @@ def main(argv: list[str]) -> None:
     setting = Setting(options.num_envs, options.minibatch, options.batches, options.cores, game_seconds)
     sizes = {"horizon": options.horizon, "width": options.width}
     devices = [DEVICES[name] for name in options.device]
-    precisions = {"bfloat16" if device.bf16 else "float32" for device in devices}
-    recorded = {one: record(options.game, precision=one, memory=options.memory, **sizes) for one in precisions}
+    recorded = {one: record(options.game, precision=one, memory=options.memory, **sizes)
+                for one in {device.precision for device in devices}}
     answers, texts = [], []
     for device in devices:
-        iteration = recorded["bfloat16" if device.bf16 else "float32"]
+        iteration = recorded[device.precision]
         answers.append(report.facts(iteration, setting, device, costs))
         if options.trace and device is devices[0]:
             report.write_trace(simulate(iteration, setting, device, costs), options.trace)
@@ -74,24 +71,26 @@ def main(argv: list[str]) -> None:
         print(json.dumps(answers))
         return
     if options.check:
-        texts += ["\n## Measured systems beside the model\n", checks(sizes, costs, game_seconds)]
+        texts += ["\n## Measured systems beside the model\n", checks(costs, game_seconds)]
     if options.games:
         speeds = {name: 1 / speed(envs_c.game(name), "features") for name in options.games}
         table = games.rows(options.games, speeds, setting, devices, costs, memory=options.memory, **sizes)
-        texts += ["\n## Games on the cores and on the GPU, modelled\n", markdown(games.columns(devices), list(table))]
+        columns = games.columns(devices, options.cores)
+        texts += ["\n## Games on the cores and on the GPU, modelled\n", markdown(columns, list(table))]
     introduction = ("What is called modelled was not measured on a GPU. A step of "
                     f"{options.game} takes {game_seconds * 1e9:.0f} ns on one core"
                     f"{', as given' if options.game_ns else ' of this machine'}.\n")
     publish("\n".join([head("A model of training on GPUs"), introduction, *texts]), options.out)
 
 
-def checks(sizes: dict, costs: Costs, game_seconds: float) -> str:
+def checks(costs: Costs, game_seconds: float) -> str:
     """The table of published systems, and of our trainings on an H100 (with the time of a step of the game here)."""
     rows = []
     mingru = [*published.MINGRU, *published.ours("mingru", game_seconds)]
     for precision, memory, systems in (("float32", "lstm", published.LSTM), ("bfloat16", "mingru", mingru),
                                        ("bfloat16", "lstm", published.ours("lstm", game_seconds))):
-        rows += report.against(record("breakout", precision=precision, memory=memory, **sizes), systems, costs)
+        recorded = record("breakout", precision=precision, memory=memory, **published.SHAPE)
+        rows += report.against(recorded, systems, costs)
     return markdown(["system", "batches", "cores", "measured, steps/s", "modelled", "modelled / measured"], rows)
 
 

@@ -19,6 +19,11 @@ class Device:
     bus: float            # bytes a second of the PCIe bus, in one direction, as measured for large page-locked copies
     engines: int          # copies at once in one direction
 
+    @property
+    def precision(self) -> str:
+        """Of the products that the trainer takes there."""
+        return "bfloat16" if self.bf16 else "float32"
+
 
 DEVICES = {
     # CUDA's sm_75 has no bfloat16: the trainer takes float32 there. The 2080's white paper: 46 multiprocessors, 448 GB/s.

@@ -65,10 +65,11 @@ def rows(names: Sequence[str], speeds: dict[str, float], setting: Setting, devic
     speeds: seconds of a step of each game on a core. sizes: as for `record`, besides the game and its precision.
     """
     for name in names:
-        iteration, bytes_of, its = record(name, precision="bfloat16", **sizes), moved(name), replace(
-            setting, game_seconds=speeds[name])
+        bytes_of, its = moved(name), replace(setting, game_seconds=speeds[name])
+        recorded = {one: record(name, precision=one, **sizes) for one in {device.precision for device in devices}}
         cells = []
         for device in devices:
+            iteration = recorded[device.precision]
             seconds = games_seconds(bytes_of, its, device, costs)
             there = on_device(iteration, seconds * device.bandwidth * costs.memory / its.num_envs)
             beside = simulate(there, replace(its, batches=1, on_device=True), device, costs)
@@ -78,7 +79,7 @@ def rows(names: Sequence[str], speeds: dict[str, float], setting: Setting, devic
         yield [name, str(bytes_of.state), str(bytes_of.observation), f"{speeds[name] * 1e9:.0f}", *cells]
 
 
-def columns(devices: Sequence[Device]) -> list[str]:
-    """The head of `rows`."""
+def columns(devices: Sequence[Device], cores: int) -> list[str]:
+    """The head of `rows`. cores: that step the games."""
     return ["game", "state, bytes", "features, bytes", "ns on a core",
-            *(f"{device.title}: {what}" for device in devices for what in ("on 16 cores", "on the GPU", "games"))]
+            *(f"{device.title}: {what}" for device in devices for what in (f"on {cores} cores", "on the GPU", "games"))]

@@ -13,6 +13,7 @@ from benchmarks.gpu_model.devices import DEVICES
 from benchmarks.gpu_model.simulate import Setting
 
 SLOW_BUS = replace(DEVICES["rtx4090"], bus=8.6e9)
+SHAPE = {"horizon": 64, "width": 128}  # of all systems here
 SIZES = {"num_envs": 8192, "minibatch": 65536, "game_seconds": 120e-9}
 
 LSTM = [

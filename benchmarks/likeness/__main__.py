@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.common import new_parser
+from benchmarks.common import at_least, new_parser
 from benchmarks.likeness import pictures
 from benchmarks.likeness.games import GAMES
 from benchmarks.likeness.pairs import Comparison, compare_all
 from benchmarks.likeness.players import player_of
 from benchmarks.likeness.scores import both_sides
-from benchmarks.likeness.table import BEGIN, END, write
+from benchmarks.likeness.table import BEGIN, END, has_lines, write
 from trainer.log.text import markdown
 
 COLUMNS = ["game", "starts", "frames into the game", "identical", "first difference", "mean distance, px", "grey", "colour",
@@ -28,12 +28,12 @@ def options_of(argv: list[str]):
     """The parsed command line."""
     parser = new_parser("likeness", __doc__)
     parser.add_argument("games", nargs="*", metavar="GAME", help=f"games to compare (default: all of {', '.join(GAMES)})")
-    parser.add_argument("--starts", type=int, default=60, help="random starts of each game (default: 60)")
-    parser.add_argument("--frames", type=int, default=150, help="frames from each start (default: 150)")
-    parser.add_argument("--episodes", type=int, default=20, help="random episodes on each side; 0: none (default: 20)")
-    parser.add_argument("--scripted", type=int, default=20, help="episodes of the scripted player on each side; 0: none "
-                                                                "(default: 20)")
-    parser.add_argument("--seed", type=int, default=0, help="of starts and actions (default: 0)")
+    parser.add_argument("--starts", type=at_least(1), default=60, help="random starts of each game (default: 60)")
+    parser.add_argument("--frames", type=at_least(1), default=150, help="frames from each start (default: 150)")
+    parser.add_argument("--episodes", type=at_least(0), default=20, help="random episodes on each side; 0: none (default: 20)")
+    parser.add_argument("--scripted", type=at_least(0), default=20,
+                        help="episodes of the scripted player on each side; 0: none (default: 20)")
+    parser.add_argument("--seed", type=at_least(0), default=0, help="of starts and actions (default: 0)")
     parser.add_argument("--pictures", type=Path, help="folder for GAME.png: both sides and the difference")
     parser.add_argument("--film", type=Path, help="folder for GAME.gif: four seconds of both sides and the difference")
     parser.add_argument("--out", type=Path, help=f"Markdown file whose lines between {BEGIN} and {END} become the table; rows "
@@ -42,10 +42,7 @@ def options_of(argv: list[str]):
     for game in options.games:
         if game not in GAMES:
             parser.error(f"GAME must be one of {', '.join(GAMES)}, not {game}: only these have a cartridge")
-    for name, least in (("starts", 1), ("frames", 1), ("episodes", 0), ("scripted", 0), ("seed", 0)):
-        if getattr(options, name) < least:
-            parser.error(f"--{name} must be an integer of at least {least}, not {getattr(options, name)}")
-    if options.out and (not options.out.is_file() or BEGIN not in options.out.read_text(encoding="utf-8")):
+    if options.out and not has_lines(options.out):
         parser.error(f"--out must be a file with a line {BEGIN}, not {options.out}: add this line and {END}")
     return options
 

@@ -45,8 +45,13 @@ def here(game: str, episodes: int, seed: int, player: Player | None = None) -> n
     return scores
 
 
+def error(scores: np.ndarray) -> float:
+    """The standard error of the mean of some scores; 0 for one."""
+    return float(scores.std(ddof=1)) / len(scores) ** 0.5 if len(scores) > 1 else 0.0
+
+
 def both_sides(game: str, episodes: int, seed: int, player: Player | None = None) -> list[str]:
     """Mean score and standard error on the cartridge and here; ours says so if it is equal in each episode."""
     sides = on_cartridge(game, episodes, seed, player), here(game, episodes, seed, player)
-    texts = [f"{scores.mean():.4g} ± {scores.std() / len(scores) ** 0.5:.2g}" for scores in sides]
+    texts = [f"{scores.mean():.4g} ± {error(scores):.2g}" for scores in sides]
     return [texts[0], f"{texts[1]}, equal in each" if np.array_equal(*sides) else texts[1]]

@@ -7,6 +7,11 @@ from trainer.log.text import markdown
 BEGIN, END = "<!-- written by python -m benchmarks.likeness -->", "<!-- end of the table -->"
 
 
+def has_lines(path: Path, begin: str = BEGIN) -> bool:
+    """True if a file has the lines before and behind a table, in this order."""
+    return path.is_file() and END in path.read_text(encoding="utf-8").partition(begin)[2]
+
+
 def old_rows(text: str, columns: list[str], names: int = 1) -> dict[tuple[str, ...], list[str]]:
     """The rows of a table with these columns or the first of them; cells that it lacks are "not measured".
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import benchmarks.mutants as mutants_package
-from benchmarks.common import head, new_parser, publish
+from benchmarks.common import at_least, head, new_parser, publish
 from benchmarks.mutants import AREAS, Area, cython_mutants, python_mutants
 from trainer.log.text import markdown
 
@@ -63,15 +63,13 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
     parser = new_parser("mutants", mutants_package.__doc__)
     parser.add_argument("areas", nargs="*", metavar="AREA", default=list(AREAS),
                         help=f"some of {', '.join(AREAS)} (default: all)")
-    parser.add_argument("--sample", type=int, default=30, help="mutants of an area, drawn at random (default: 30)")
-    parser.add_argument("--seed", type=int, default=1, help="the same seed draws the same mutants of the same sources")
+    parser.add_argument("--sample", type=at_least(1), default=30, help="mutants of an area, drawn at random (default: 30)")
+    parser.add_argument("--seed", type=at_least(0), default=1, help="the same seed draws the same mutants of the same sources")
     parser.add_argument("--out", type=Path, help="file to write the table and the survivors to")
     options = parser.parse_args(argv)
     unknown = set(options.areas) - set(AREAS)
     if unknown:
         parser.error(f"AREA must be one of {', '.join(AREAS)}, not {min(unknown)}")
-    if options.sample < 1:
-        parser.error(f"--sample must be at least 1, not {options.sample}")
     return options
 
 

@@ -25,7 +25,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import VecNormalize
 
-from benchmarks.common import head, head_of, new_parser, publish
+from benchmarks.common import at_least, head, head_of, new_parser, publish
 from trainer.config import EnvConfig
 from trainer.config.games import GameName
 from trainer.config.preset import preset
@@ -182,7 +182,7 @@ def complete(names: list[str], sides: list[str], seeds: list[int], path: Path) -
 def main(argv: list[str] | None = None):
     parser = new_parser("peers.foreign", __doc__)
     parser.add_argument("names", nargs="*", help=f"environments (default: all): {', '.join(TASKS)}")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="seeds (default: 1 2 3)")
+    parser.add_argument("--seeds", type=at_least(0), nargs="+", default=[1, 2, 3], help="seeds (default: 1 2 3)")
     parser.add_argument("--sides", choices=SIDES, nargs="+", default=["ours"], help="what to train (default: ours)")
     parser.add_argument("--json", type=Path, default=Path("benchmarks/results/foreign.json"), help="file of all results")
     parser.add_argument("--out", type=Path, help="Markdown file for the table")

@@ -6,6 +6,7 @@ compiles three extensions with the flags of that set-up: Breakout, Pong and the 
 which only a window calls, end the process here.
 """
 
+import os
 import re
 import shutil
 import subprocess
@@ -26,7 +27,7 @@ def run(*words, **settings) -> str:
 
 def unpack(folder: Path) -> Path:
     """The unpacked source archive. Its set-up stops at once without the games (NO_OCEAN); pip then leaves the files there."""
-    environment = {"TMPDIR": str(folder), "NO_OCEAN": "1", "NO_TRAIN": "1", "PATH": "/usr/bin:/bin"}
+    environment = os.environ | {"TMPDIR": str(folder), "NO_OCEAN": "1", "NO_TRAIN": "1", "PATH": "/usr/bin:/bin"}
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-clean",
                     f"pufferlib=={VERSION}"], env=environment, stderr=subprocess.DEVNULL, check=False)
     found = list(folder.glob("pip-install-*/pufferlib_*"))

@@ -29,7 +29,7 @@ from stable_baselines3.common.env_util import make_atari_env, make_vec_env
 from stable_baselines3.common.utils import get_device
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv, VecFrameStack
 
-from benchmarks.common import head, new_parser, publish
+from benchmarks.common import at_least, head, new_parser, publish
 from envs_c import sb3
 from envs_c.machine import cores
 from trainer.log.numbers import count
@@ -190,7 +190,8 @@ def main():
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"task: {', '.join(CASES)} (default: all)")
     parser.add_argument("--seconds", type=float, default=4.0,
                         help="least time for each learn(); random play gets half of it (default: 4)")
-    parser.add_argument("--many", type=int, default=256, help="environments in the last row of each task (default: 256)")
+    parser.add_argument("--many", type=at_least(1), default=256,
+                        help="environments in the last row of each task (default: 256)")
     parser.add_argument("--device", default="auto", help="device of SB3: auto, cpu or cuda (default: auto)")
     parser.add_argument("--out", type=Path, help="file to write the table to")
     options = parser.parse_args()

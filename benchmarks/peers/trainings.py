@@ -42,7 +42,7 @@ def ours(precision: str) -> Callable[[int], Iterator[tuple[int, float]]]:
     def make(num_envs: int) -> Iterator[tuple[int, float]]:
         from trainer import Session
         session = Session("breakout", num_envs=num_envs, minibatch=min(8192, 64 * num_envs), precision=precision,
-                          total_steps=45_000_000)
+                          total_steps=45_000_000, device="cpu")
         for metrics in session:
             yield session.step, metrics["score_mean"] or 0.0
     return make

@@ -143,10 +143,16 @@ def main(argv: list[str] | None = None):
         save(scores, kept)
         publish(head_of(page) + below_head(scores), page)
         return
+    games = [GameName(game) for game in options.games or envs_c.games()]
+    runs = {game: options.runs / f"{game}-sticky0-s1" for game in games} if options.runs else {}
+    for run in runs.values():
+        if not (run / "metrics.jsonl").is_file():
+            parser.error(f"--runs must be the folder of a bench, with the run {run.name}, not {options.runs}: name the games "
+                         "that it has, or another folder")
     options.out.mkdir(parents=True, exist_ok=True)
-    for game in map(GameName, options.games or envs_c.games()):
+    for game in games:
         with tempfile.TemporaryDirectory() as root:
-            folder = options.runs / f"{game}-sticky0-s1" if options.runs else train(game, Path(root), more)
+            folder = runs[game] if runs else train(game, Path(root), more)
             scores[game] = show(game, folder, options.gifs / f"{game}.gif", options.seconds)
         save(scores, kept)
         publish(head("Scores of the presets") + below_head(scores), page)

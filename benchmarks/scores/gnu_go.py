@@ -19,7 +19,7 @@ from rich.console import Console
 
 import envs_c
 from benchmarks.cartridges.agents import arcade_agent
-from benchmarks.common import head, new_parser, publish
+from benchmarks.common import at_least, head, new_parser, publish
 from trainer.config import Config
 from trainer.errors import TrainerError
 from trainer.export.graph import StepGraph
@@ -148,14 +148,12 @@ def main(argv: list[str] | None = None) -> list[list[Game]]:
     """Print the table; returns the games of each policy."""
     parser = new_parser("scores.gnu_go", __doc__)
     parser.add_argument("runs", nargs="*", default=["go"], metavar="RUN", help="what plays (default: the arcade's agent)")
-    parser.add_argument("--games", type=int, default=100, help="number of games of each (default: 100)")
+    parser.add_argument("--games", type=at_least(1), default=100, help="number of games of each (default: 100)")
     parser.add_argument("--level", type=int, default=1, choices=range(1, 11), metavar="1..10", help="GNU Go's (default: 1)")
     parser.add_argument("--greedy", action="store_true", help="the policies take the most likely moves")
-    parser.add_argument("--seed", type=int, default=1, help="of both sides (default: 1)")
+    parser.add_argument("--seed", type=at_least(0), default=1, help="of both sides (default: 1)")
     parser.add_argument("--out", type=Path, help="Markdown file for the table")
     options = parser.parse_args(sys.argv[1:] if argv is None else argv)
-    if options.games < 1:
-        parser.error(f"--games must be at least 1, not {options.games}")
     if GnuGo.PATH is None:
         parser.error("GNU Go is not installed: `apt-get install gnugo` on Debian")
     try:

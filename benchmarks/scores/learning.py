@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.common import head, new_parser, publish
+from benchmarks.common import at_least, head, new_parser, publish
 from trainer.log import curves
 from trainer.log.text import markdown
 from trainer.results import several_runs
@@ -27,7 +27,8 @@ def train(game: str, seed: int, folder: Path, more: list[str]) -> tuple[list[dic
 
 def minutes_to(metrics: list[dict], score: float) -> float | None:
     """Return the minutes until the mean score of recent episodes reached `score`; None if it never did."""
-    return next((entry["seconds"] / 60 for entry in metrics if (entry["score_mean"] or float("-inf")) >= score), None)
+    return next((entry["seconds"] / 60 for entry in metrics
+                 if entry["score_mean"] is not None and entry["score_mean"] >= score), None)
 
 
 def thin(metrics: list[dict], points: int = 200) -> list[dict]:
@@ -65,7 +66,7 @@ def texts(rows: list[list], formats: list[str]) -> list[list[str]]:
 def main():
     parser = new_parser("scores.learning", __doc__)
     parser.add_argument("game", help="game to train")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="seeds (default: 1 2 3)")
+    parser.add_argument("--seeds", type=at_least(0), nargs="+", default=[1, 2, 3], help="seeds (default: 1 2 3)")
     parser.add_argument("--scores", type=float, nargs="+", default=[100, 300],
                         help="scores for which to give the minutes (default: 100 300)")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"),

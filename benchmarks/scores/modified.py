@@ -16,7 +16,7 @@ from rich.console import Console
 import envs_c
 from benchmarks.cartridges.agents import PLAIN, Agent, load_agent
 from benchmarks.cartridges.twins import TWINS
-from benchmarks.common import head, new_parser, publish
+from benchmarks.common import at_least, head, new_parser, publish
 from trainer.errors import TrainerError
 from trainer.log.text import markdown
 from trainer.log.ticker import Ticker
@@ -79,13 +79,10 @@ def main(argv: list[str] | None = None) -> list[list[str]]:
     parser = new_parser("scores.modified", __doc__)
     parser.add_argument("runs", nargs="*", metavar="GAME or RUN", help=f"what plays (default: all of {', '.join(TWINS)})")
     parser.add_argument("--plain", action="store_true", help=PLAIN)
-    parser.add_argument("--episodes", type=int, default=100, help="episodes of each row (default: 100)")
-    parser.add_argument("--seed", type=int, default=1, help="of the episodes and the actions (default: 1)")
+    parser.add_argument("--episodes", type=at_least(2), default=100, help="episodes of each row (default: 100)")
+    parser.add_argument("--seed", type=at_least(0), default=1, help="of the episodes and the actions (default: 1)")
     parser.add_argument("--out", type=Path, help="file to write the page to")
     options = parser.parse_args(argv)
-    for name, least in (("episodes", 2), ("seed", 0)):
-        if getattr(options, name) < least:
-            parser.error(f"--{name} must be an integer of at least {least}, not {getattr(options, name)}")
     rows = []
     try:
         for agent in [load_agent(name, plain=options.plain) for name in options.runs or TWINS]:

@@ -180,7 +180,7 @@ def over_games(trainings: Iterable[dict[str, Any]]) -> tuple[list[list[str]], li
                  for statistic in (statistics.iqm, statistics.median, statistics.mean)]
         named = [f"{part:g}" for part in used]
         totals.append(["ours", *named, str(len(scores)), str(sum(map(len, scores))), *parts])
-        compared.add(tuple(games))
+        compared.add(tuple(sorted(games)))
         profile = functools.partial(statistics.profile, at=np.array(ABOVE))
         bounds = statistics.interval(profile, scores)
         ends = [""] * len(ABOVE)

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 import envs_c
-from benchmarks.common import head, new_parser, publish
+from benchmarks.common import at_least, head, new_parser, publish
 from bridge import Pipeline, Slab
 from envs_c.machine import cores
 from trainer import kernels
@@ -89,8 +89,8 @@ def measure(game: str, num_envs: int, rounds: int, steps: int) -> list[str]:
 
 def main():
     parser = new_parser("speed.bridge", __doc__)
-    parser.add_argument("--rounds", type=int, default=60, help="rounds of each loop (default: 60)")
-    parser.add_argument("--steps", type=int, default=50, help="steps per round (default: 50)")
+    parser.add_argument("--rounds", type=at_least(1), default=60, help="rounds of each loop (default: 60)")
+    parser.add_argument("--steps", type=at_least(1), default=50, help="steps per round (default: 50)")
     parser.add_argument("--out", type=Path, help="file to write the table to")
     options = parser.parse_args()
     torch.set_num_threads(cores())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.common import head, new_parser, publish
+from benchmarks.common import at_least, head, new_parser, publish
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.log.text import markdown
 from trainer.ppo import learner
@@ -46,7 +46,7 @@ def row(memory: str, view: str, num_envs: int, iterations: int) -> list[str]:
 
 def main():
     parser = new_parser("speed.compile", __doc__)
-    parser.add_argument("--iterations", type=int, default=8, help="measured updates of each loss (default: 8)")
+    parser.add_argument("--iterations", type=at_least(1), default=8, help="measured updates of each loss (default: 8)")
     parser.add_argument("--out", type=Path, help="file to write the table to")
     options = parser.parse_args()
     rows = [row(*one, options.iterations) for one in ROWS]

@@ -11,7 +11,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.common import head, new_parser, publish
+from benchmarks.common import at_least, head, new_parser, publish
 from trainer.config import Config
 from trainer.log.text import markdown
 from trainer.training.api import preset
@@ -50,7 +50,7 @@ def row(name: str, config: Config, iterations: int) -> list[str]:
 
 def main():
     parser = new_parser("speed.overlap", __doc__)
-    parser.add_argument("--iterations", type=int, default=10, help="measured iterations of each training (default: 10)")
+    parser.add_argument("--iterations", type=at_least(1), default=10, help="measured iterations of each training (default: 10)")
     parser.add_argument("--out", type=Path, help="file to write the table to")
     options = parser.parse_args()
     rows = [row(name, preset(game, device="cpu", dashboard=False, **settings), options.iterations)

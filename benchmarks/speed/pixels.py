@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.common import head, new_parser, publish
+from benchmarks.common import at_least, head, new_parser, publish
 from trainer.config.config import overlay
 from trainer.config.games import GameName
 from trainer.config.preset import preset
@@ -21,6 +21,7 @@ from trainer.training.build import make_session
 from trainer.training.train import iterate
 
 PICTURES, ROUNDS = 256, 7
+NOTE = "Each time is the processor's, and the least of its rounds: other programs only add to it."
 
 
 def layers(frames: int) -> list[tuple[int, int, int]]:
@@ -61,7 +62,7 @@ def training(encoder: str, frames: int, precision: str, iterations: int) -> floa
 
 def main():
     parser = new_parser("speed.pixels", __doc__)
-    parser.add_argument("--iterations", type=int, default=10, help="measured iterations (default: 10)")
+    parser.add_argument("--iterations", type=at_least(1), default=10, help="measured iterations (default: 10)")
     parser.add_argument("--precision", nargs="+", choices=("bfloat16", "float32"),
                         help="of the products (default: that of a training on this machine)")
     parser.add_argument("--out", type=Path, help="file to write the table to")
@@ -75,7 +76,7 @@ def main():
                 seconds = training(encoder, frames, precision, options.iterations)
                 rows.append([precision, frames, encoder, f"{1e6 * seconds:.1f}", f"{1e6 * limit:.1f}",
                              f"{limit / seconds:.0%}"])
-    publish(head("Training from pictures") + "\n" + markdown(
+    publish(f"{head('Training from pictures')}\n{NOTE}\n\n" + markdown(
         ["precision", "frames", "encoder", "us a step", "products only, us", "ratio"], rows), options.out)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from benchmarks.common import head, median_seconds, new_parser, publish
+from benchmarks.common import at_least, head, median_seconds, new_parser, publish
 from benchmarks.speed.simulations import Simulation, Way, ways
 from bridge.errors import DeviceError
 from trainer.log.numbers import count
@@ -232,16 +232,14 @@ def main():
     parser.add_argument("--seconds", type=float, default=180, help="about how long to measure (default: 180)")
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto",
                         help="cpu to leave out the GPU, cuda to require it (default: auto)")
-    parser.add_argument("--max-envs", type=int, default=1_000_000, help="most environments (default: 1,000,000)")
-    parser.add_argument("--max-work", type=int, default=1000, help="most work per step (default: 1,000)")
-    parser.add_argument("--work-envs", type=int, default=1000, help="environments in the measurements of work (default: 1,000)")
-    parser.add_argument("--processes", type=int, default=8, help="most processes of stable-baselines3 (default: 8)")
+    parser.add_argument("--max-envs", type=at_least(1), default=1_000_000, help="most environments (default: 1,000,000)")
+    parser.add_argument("--max-work", type=at_least(1), default=1000, help="most work per step (default: 1,000)")
+    parser.add_argument("--work-envs", type=at_least(1), default=1000,
+                        help="environments in the measurements of work (default: 1,000)")
+    parser.add_argument("--processes", type=at_least(1), default=8, help="most processes of stable-baselines3 (default: 8)")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"),
                         help="folder for scaling.md and scaling.png (default: benchmarks/results)")
     options = parser.parse_args()
-    for name in ("max_envs", "max_work", "work_envs", "processes"):
-        if getattr(options, name) < 1:
-            parser.error(f"--{name.replace('_', '-')} must be an integer of at least 1, not {getattr(options, name)}")
     try:
         found, missing = ways(options.device, options.processes)
     except DeviceError as error:

@@ -3,7 +3,8 @@
 A wheel has the games in variants, for CPUs with SSE4.2 (v2), AVX2 (v3) and AVX-512 (v4); INSERTCOIN_ISA names one. PYTHON is
 that of an environment with the wheel: `make wheel`, then `pip install dist/insertcoin-*.whl` there, and ale-py for cartridges.
 Each figure is the CPU time of a step of 64 environments in pixels with one thread: the median of the rounds, in which the
-variants take turns, each in a process of its own. A cartridge is compiled by its variant first.
+variants take turns, each in a process of its own. A cartridge is compiled by its variant first. Nothing is pressed (action 0):
+in Breakout the ball is not served.
 """
 
 import os
@@ -13,11 +14,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.common import check_games, head, new_parser, publish
+from benchmarks.common import at_least, check_games, head, new_parser, publish
 from trainer.log.text import markdown
 
 VARIANTS = ("v2", "v3", "v4")
 GAMES = ("breakout", "pong", "asterix", "atari:seaquest", "atari:asterix", "atari:qbert", "atari:breakout", "atari:pong")
+NOTE = "CPU time of a step of 64 environments in pixels. Nothing is pressed: in Breakout the ball is not served."
 STEP = """
 import statistics, sys, time
 import envs_c
@@ -63,11 +65,9 @@ def main():
     parser = new_parser("speed.variants", __doc__)
     parser.add_argument("--python", required=True, help="the Python of an environment with a wheel of insertcoin")
     parser.add_argument("--games", nargs="+", default=GAMES, metavar="GAME", help=f"(default: {' '.join(GAMES)})")
-    parser.add_argument("--rounds", type=int, default=5, help="processes of each game and variant (default: 5)")
+    parser.add_argument("--rounds", type=at_least(1), default=5, help="processes of each game and variant (default: 5)")
     parser.add_argument("--out", type=Path, help="file to write the table to")
     options = parser.parse_args()
-    if options.rounds < 1:
-        parser.error(f"--rounds must be at least 1, not {options.rounds}")
     check_games(parser, options.games)
     variants, rows = variants_of(options.python), []
     for game in options.games:
@@ -80,7 +80,8 @@ def main():
         rows.append([game, *(f"{one:,.1f}" for one in medians), f"{medians[0] / medians[-1]:.2f}"])
         print(" ".join(rows[-1]), file=sys.stderr, flush=True)
     columns = ["game", *(f"{variant}, us" for variant in variants), f"{variants[0]} / {variants[-1]}"]
-    publish(head("The games with other CPUs' instructions") + "\n" + markdown(columns, rows), options.out)
+    title = "The games with other CPUs' instructions"
+    publish(f"{head(title)}\n{NOTE}\n\n{markdown(columns, rows)}", options.out)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import torch
 
 from benchmarks.cartridges.twins import TWINS
 from benchmarks.common import new_parser
-from benchmarks.likeness.table import END, write
+from benchmarks.likeness.table import END, has_lines, write
 from benchmarks.transfer import table
 from envs_c.console.cartridges import PREFIX
 from envs_c.console.cartridges import table as console_table
@@ -41,7 +41,7 @@ def main(argv: list[str] | None = None) -> list[list[str]]:
     table.check_options(parser, options)
     if options.scores.is_dir() or not options.scores.absolute().parent.is_dir():
         parser.error(f"--scores must be a file in a folder that exists, not {options.scores}")
-    if options.out and (not options.out.is_file() or BEGIN not in options.out.read_text(encoding="utf-8")):
+    if options.out and not has_lines(options.out, BEGIN):
         parser.error(f"--out must be a file with a line {BEGIN}, not {options.out}: add this line and {END}")
     options.runs = options.runs or list(TWINS)
     torch.set_num_threads(1)  # the policies are small

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from rich.console import Console as Terminal
 
 from benchmarks.cartridges.agents import PLAIN, Agent, load_agent
+from benchmarks.common import at_least
 from benchmarks.transfer.play import Played, play, play_from_its_start, play_here
 from envs_c.files import write_atomically
 from trainer.errors import TrainerError
@@ -125,19 +126,17 @@ def row_of(agent: Agent, sticky: float, theirs: Tally, ours: Tally, scattered: T
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of what is played."""
-    parser.add_argument("--episodes", type=int, default=20, help="episodes on each side (default: %(default)s)")
+    parser.add_argument("--episodes", type=at_least(1), default=20, help="episodes on each side (default: %(default)s)")
     parser.add_argument("--sticky", type=float, nargs="+", default=[0.0],
                         help="probabilities that a frame repeats the action before, a row of the table each (default: "
                              "%(default)s)")
-    parser.add_argument("--noops", type=int, help="begin with 1 to so many frames of NOOP on both sides (default: as trained)")
+    parser.add_argument("--noops", type=at_least(0),
+                        help="begin with 1 to so many frames of NOOP on both sides (default: as trained)")
     parser.add_argument("--plain", action="store_true", help=PLAIN)
 
 
 def check_options(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End the program with an error if one of these options is wrong."""
-    for name, least in (("episodes", 1), ("noops", 0)):
-        if getattr(options, name) is not None and getattr(options, name) < least:
-            parser.error(f"--{name} must be an integer of at least {least}, not {getattr(options, name)}")
     for sticky in options.sticky:
         if not 0 <= sticky <= 1:
             parser.error(f"--sticky must be a number from 0 to 1, not {sticky}")

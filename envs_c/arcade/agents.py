@@ -3,9 +3,10 @@
 `compact` rounds a file of `insertcoin export --format safetensors`; page/policy.js reads both. NumPy only.
 """
 
+import contextlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -81,19 +82,27 @@ def weights(data: bytes) -> dict[str, np.ndarray]:
 
 
 def _stored(data: bytes) -> dict[str, np.ndarray]:
-    """The tensors of a file by name, as they are stored."""
+    """The tensors of a file by name, as they are stored. Raises InvalidArgument."""
     header, begin = _parse(data)
-    return {name: np.frombuffer(data, DTYPES[one["dtype"]], math.prod(one["shape"]), begin + one["data_offsets"][0])
-            .reshape(one["shape"]) for name, one in header.items() if name != "__metadata__"}
+    with _refused():
+        return {name: np.frombuffer(data, DTYPES[one["dtype"]], math.prod(one["shape"]), begin + one["data_offsets"][0])
+                .reshape(one["shape"]) for name, one in header.items() if name != "__metadata__"}
 
 
 def _parse(data: bytes) -> tuple[dict, int]:
     """The header, and where the numbers begin. Raises InvalidArgument."""
-    try:
+    with _refused():
         begin = 8 + int.from_bytes(data[:8], "little")
         header = json.loads(data[8:begin])
         json.loads(header["__metadata__"]["policy"])
+    return header, begin
+
+
+@contextlib.contextmanager
+def _refused() -> Iterator[None]:
+    """What fails in this context is the InvalidArgument of a file that is no agent."""
+    try:
+        yield
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise InvalidArgument(f"the agent's file must be a policy written by `insertcoin export`, not other bytes: {error!r}"
                               ) from None
-    return header, begin

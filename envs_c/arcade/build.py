@@ -28,7 +28,6 @@ HERE = Path(__file__).parent
 CAPACITY = 256  # environments of one instance
 # The titles for people that capitals do not give.
 TITLES = {"g2048": "2048", "pacman": "Pac-Man", "tmaze": "T-Maze", "cartpole": "CartPole"}
-MOST_VALUES = 64  # of an option that changes actions or features; larger ranges are left out of the description
 BARE = emit.PACKAGE / "bare" / "bare.h"
 MAIN = '#define BARE_COUNT {}\n#include "{}.h"\n#include "bare.h"\n#include "shim.h"\n'
 # Without the C library, which zig would have to build first: shim.h has the four functions that games need of it.
@@ -146,9 +145,7 @@ def variants(game) -> dict:
     """By option and value, the actions and the features' shape where they differ from those under the default options."""
     found = {}
     for name, option in game.options.items():
-        if not option.integer or option.high - option.low >= MOST_VALUES:
-            continue
-        for value in range(int(option.low), int(option.high) + 1):
+        for value in emit.values_of(option):
             actions, shape, *_ = game.describe(game.check_options({name: value}))
             if (actions, shape) != (game.actions, game.feature_shape):
                 found.setdefault(name, {})[str(value)] = {"actions": list(actions), "featureShape": list(shape)}
@@ -156,12 +153,12 @@ def variants(game) -> dict:
 
 
 def main(argv: list[str]) -> int:
-    """Build the games that the arguments name, or all."""
+    """Build the games that the arguments name, or all that are built in."""
     if not argv or argv[0].startswith("-"):
         print(__doc__)
         return 2
     try:
-        made = build_all(argv[1:] or envs_c.games(), Path(argv[0]))
+        made = build_all(argv[1:] or envs_c.built_in(), Path(argv[0]))
     except envs_c.EnvsError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

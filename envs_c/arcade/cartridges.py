@@ -31,7 +31,7 @@ def build_console(folder: Path, agents: list[str], *, simd: bool = True) -> Path
     Returns the path of console.wasm. Raises CompileFailed.
     """
     wasm, table = folder / WASM, folder / TABLE
-    current = build.digest([SOURCE.read_bytes(), *(path.read_bytes() for path in sorted(SOURCE.parent.glob("*.pxd"))),
+    current = build.digest([SOURCE.read_bytes(), *(path.read_bytes() for path in sorted(SOURCE.parent.rglob("*.pxd"))),
                             Path(__file__).read_bytes(), Path(cartridge.__file__).read_bytes()], simd)
     if not wasm.exists() or build.recorded_digest(table) != current:
         with tempfile.TemporaryDirectory() as scratch:

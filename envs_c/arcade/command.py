@@ -31,8 +31,13 @@ def run(arguments, agents: Mapping[str, bytes] | None = None) -> None:
         raise InvalidArgument(f"--port must be left out without --serve, not {arguments.port}: nothing is served")
     from envs_c.arcade.serve import serve, server
     from envs_c.arcade.site import own_agents
-    names = [*envs_c.games(), *(name for name in arguments.games if name not in envs_c.games())]
-    games = [envs_c.game(name) for name in names]
+    from envs_c.bare.emit import has_source
+    names = envs_c.games()
+    own = [envs_c.game(name) for name in arguments.games]  # first: a file replaces an installed game of its name
+    found = dict.fromkeys([*map(envs_c.game, names), *own])  # a file that is named twice, once
+    games = [game for game in found if game in own or has_source(game)]
+    if left := [game.name for game in found if game not in games]:
+        print(f"left out: {', '.join(left)} (of installed packages): name a .pyx to have its game on the page")
     agents = {**own_agents(games), **(agents or {})}
     if not arguments.serve:
         write(arguments.out, games, agents)

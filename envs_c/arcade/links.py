@@ -144,7 +144,7 @@ def encode(num_actions: int, actions) -> str:
 
 def link_of(replay: Replay) -> str:
     """The fragment of a replay, with "#"."""
-    options = {OPTION + name: f"{value:g}" if float(value).is_integer() else repr(value)
+    options = {OPTION + name: f"{value:.0f}" if float(value).is_integer() else repr(value)
                for name, value in replay.options.items()}
     return "#" + urlencode({"replay": FORMAT, "game": replay.game, "version": replay.version, "seed": replay.seed,
                             **replay.settings, **options, "steps": len(replay.actions),

@@ -77,12 +77,14 @@ EXPORT(reset) void arcade_reset(int i) {
 
 EXPORT(step) void arcade_step(void) { bare_step(arcade_actions); }
 
-/* Write the features of environment i, or its grey picture, beside the observations. */
+/* Write the features of environment i, or its grey picture, beside the observations. In a cartridge the picture is that of a
+ * step of several frames, the brighter pixels of the last two, also if each step has one frame. */
 EXPORT(look) void arcade_look(int i, int pixels) {
     BARE_Io io = bare_io;
     io.operation = BARE_OBSERVE;
     io.first = i;
     io.pixels = pixels;
+    io.frame_skip = 2;
     io.observation = arcade_view;
     io.action_mask = NULL;
     io.lives = NULL;

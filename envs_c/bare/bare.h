@@ -1,7 +1,8 @@
 /* A game without Python: memory for COUNT environments, and four functions. README.md beside this file describes them.
  *
  * Include it after NAME.h, which emit.py writes. Everything is static, so a program holds one game and one set of
- * environments. No allocation, no input and output, no thread: it needs memcpy, memset and, in asteroids, sqrtf.
+ * environments. No allocation, no input and output, no thread: it needs functions of
+ * string.h (memcmp, memcpy, memmove, memset) and, in asteroids, sqrtf.
  */
 
 #ifndef BARE_H

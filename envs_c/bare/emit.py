@@ -25,6 +25,7 @@ RUN_CHUNK = re.compile(rf"^ +__pyx_f_\w+_run_chunk\({FUNCTION}, {FUNCTION}, {FUN
 BIND = re.compile(rf"->bind\(.*, {FUNCTION}, {FUNCTION}, {FUNCTION}, \(sizeof\([^)]*\)\), (?:NULL|&(__pyx_t_\w+))\)")
 TYPES = ("Io", "Head", "Screen", "Canvas", "Rng")
 SIZES = ("INT", "LONG", "LONG_LONG", "SHORT", "VOID_P", "SIZE_T", "WCHAR_T", "FLOAT", "DOUBLE", "LONG_DOUBLE")
+MOST_VALUES = 64  # of an option that changes actions or features; larger ranges are not looked at
 
 NOT_ON_WINDOWS = "#ifdef _WIN32\n#undef HAVE_SYS_SELECT_H\n#endif\n"  # Linux has it
 
@@ -55,6 +56,11 @@ def path_of(game) -> Path:
     if game not in outside.SOURCES:
         raise InvalidArgument(f"game {game.name!r} must be named by the path of its .pyx here, not by its name")
     return outside.SOURCES[game][0]
+
+
+def has_source(game) -> bool:
+    """True if the .pyx of a game is known: it is built in, or was loaded by its path."""
+    return game.name in built_in() or game in outside.SOURCES
 
 
 def built_in() -> tuple[str, ...]:
@@ -157,8 +163,15 @@ def facts(game) -> str:
 
 
 def extremes(game) -> list[dict[str, float]]:
-    """The default options, all at their lower ends, and all at their upper ends."""
-    return [{}, *({name: getattr(option, end) for name, option in game.options.items()} for end in ("low", "high"))]
+    """The default options, all at their lower ends, all at their upper ends, and each value of a single one."""
+    ends = [{name: getattr(option, end) for name, option in game.options.items()} for end in ("low", "high")]
+    return [{}, *ends, *({name: value} for name, option in game.options.items() for value in values_of(option))]
+
+
+def values_of(option) -> range:
+    """The values of an option that may change actions and features; none for fractions and for large ranges."""
+    few = option.integer and option.high - option.low < MOST_VALUES
+    return range(int(option.low), int(option.high) + 1) if few else range(0)
 
 
 def copy_headers(folder: Path) -> None:

@@ -22,6 +22,7 @@ ESCAPE = 0.05  # seconds to wait for the rest of an arrow's bytes, which begin w
 ARROWS = {b"A": "up", b"B": "down", b"C": "right", b"D": "left"}
 NAMES = {b" ": "space", b"\r": "return", b"\n": "return", b"\x1b": "escape"}
 _KEY = re.compile(rb"\x1b[\[O][0-9;]*([A-Za-z~])|(.)", re.DOTALL)
+_CUT = re.compile(rb"\x1b(?:[\[O][0-9;]*)?\Z")  # the first bytes of an arrow: over a network the rest may come later
 
 
 class Typed:
@@ -59,8 +60,8 @@ class Typed:
         until = self.clock() + seconds
         while not self.closed:
             data = self._read(max(0.0, until - self.clock()))
-            if data.endswith(b"\x1b"):
-                data += self._read(ESCAPE)
+            while _CUT.search(data) and (rest := self._read(ESCAPE)):
+                data += rest
             self._count(data)
             if self.clock() >= until:
                 return

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from benchmarks.speed import revisions
@@ -129,3 +130,10 @@ def test_the_interval_holds_the_mean_and_grows_with_the_noise(noise, within):
     middle, low, high = revisions.ratio(before, [110.0] * 6)
     assert low < 1.1 < high and low < middle < high
     assert noise / 4 < high - low < within
+
+
+@pytest.mark.parametrize("rounds", [3, 7])
+def test_equal_revisions_are_called_different_no_more_often_than_in_one_of_twenty_rows(rounds):
+    speeds = np.exp(0.02 * np.random.default_rng(1).normal(size=(500, 2, rounds)))
+    bounds = [revisions.ratio(list(before), list(after))[1:] for before, after in speeds]
+    assert sum(low > 1 or high < 1 for low, high in bounds) <= 40  # 25 on average, with a deviation of 5

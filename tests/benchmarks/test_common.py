@@ -1,5 +1,6 @@
-"""The head of a benchmark's page: it names the command as it was given."""
+"""What all benchmarks share: the head of a page, which names the command as it was given, and the checks of options."""
 
+import importlib
 import sys
 from pathlib import Path
 
@@ -19,3 +20,44 @@ def test_the_head_of_a_page_is_the_command_that_makes_it_again(file, module, mon
     assert (FOLDER / file).is_file()
     monkeypatch.setattr(sys, "argv", [str(FOLDER / file), "pong", "--out", "a page.md"])
     assert f"\n`python -m {module} pong --out 'a page.md'`, " in common.head("Title")
+
+
+@pytest.mark.parametrize(("module", "option", "value"), [
+    ("envs", "--num-envs", "0"), ("train", "--iterations", "few"), ("peers.__main__", "--rounds", "0"),
+    ("speed.busy", "--processes", "-1"), ("speed.variants", "--rounds", "1.5")])
+def test_a_number_that_a_benchmark_cannot_do_is_refused_with_its_option(module, option, value, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["benchmark", f"{option}={value}"])
+    with pytest.raises(SystemExit, match="2"):
+        importlib.import_module(f"benchmarks.{module}").main()
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.endswith(f"argument {option}: must be an integer of at least 1, not {value}")
+
+
+# A command whose figures are no medians of random play: what a test puts in place of its measurements, and its pages.
+NOTED = {
+    "speed.pixels": ([], {"products": 1.0, "training": 1.0}, ["pixels", "pixels_zen3", "pixels_zen4"]),
+    "speed.variants": (["--python", "p", "--games", "pong", "--rounds", "1"], {"variants_of": ["v2"], "seconds_of": 1.0},
+                       ["variants"]),
+    "console.speed": (["pong", "--envs", "64"],
+                      {"compare": {"ALE": 1.0, "interpreter": 1.0, "compiled": 1.0, "vector 64": 1.0, "pixels 64": 1.0},
+                       "state_cost": (1, 1.0, 1.0)}, ["console_speed", "console_speed_sizes"]),
+    "console.beside_games": (["pong"], {"row_of": ["pong"] + ["1"] * 6, "steps": 1.0, "state_cost": (1, 1.0, 1.0)},
+                             ["console_beside_games"]),
+}
+
+
+@pytest.mark.parametrize("name", NOTED)
+def test_a_page_whose_figures_are_no_medians_of_random_play_says_what_they_are(name, monkeypatch, capsys):
+    if name.startswith("console"):
+        pytest.importorskip("ale_py")
+    command = importlib.import_module(f"benchmarks.{name}")
+    words, measured, pages = NOTED[name]
+    for function, result in measured.items():
+        monkeypatch.setattr(command, function, lambda *_, result=result: result)
+    if name == "console.beside_games":
+        monkeypatch.setattr(command.cartridges, "compile_now", lambda game: None)
+    monkeypatch.setattr(sys, "argv", [name, *words])
+    command.main()
+    printed = capsys.readouterr().out
+    assert command.NOTE in printed
+    assert [page for page in pages if command.NOTE not in (common.RESULTS / f"{page}.md").read_text(encoding="utf-8")] == []

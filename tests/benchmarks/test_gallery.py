@@ -43,3 +43,11 @@ def test_no_page_is_written_again_where_there_is_none(tmp_path, capsys):
     with pytest.raises(SystemExit):
         gallery.main(["--no-training", "--out", str(tmp_path)])
     assert "must have presets.json and presets.md" in capsys.readouterr().err
+
+
+def test_a_folder_without_the_run_of_a_game_is_refused_before_anything_is_played(tmp_path, capsys):
+    (tmp_path / "pong-sticky0-s1").mkdir()
+    with pytest.raises(SystemExit):
+        gallery.main(["pong", "--runs", str(tmp_path), "--out", str(tmp_path / "out"), "--gifs", str(tmp_path / "gifs")])
+    assert f"--runs must be the folder of a bench, with the run pong-sticky0-s1, not {tmp_path}" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["pong-sticky0-s1"]

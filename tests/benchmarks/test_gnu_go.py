@@ -47,7 +47,7 @@ def test_the_interval_is_wilson_s():
 
 
 @pytest.mark.parametrize(("words", "message"), [
-    (["--games", "0"], "--games must be at least 1, not 0"),
+    (["--games", "0"], "argument --games: must be an integer of at least 1, not 0"),
     (["nowhere"], "there is no run"),
 ])
 def test_bad_options_are_one_line(words, message, capsys, monkeypatch, tmp_path):

@@ -46,6 +46,12 @@ def test_a_score_was_reached_no_later_than_the_kept_entries_show_it(seed, score)
     assert max(entry["score_mean"] for entry in curve[after - 1:after + 1]) == pytest.approx(score, rel=0.1)
 
 
+def test_a_mean_of_0_points_is_a_score_and_no_ended_episode_is_none():
+    scores = [None, -1.0, 0.0, 1.0]
+    metrics = [{"seconds": 60.0 * k, "score_mean": score} for k, score in enumerate(scores)]
+    assert [learning.minutes_to(metrics, score) for score in (-5, 0, 1, 2)] == [1, 2, 3, None]
+
+
 @pytest.mark.parametrize("column", ["minutes", "minutes to 100", "minutes to 300", "evaluation mean"])
 def test_the_last_row_has_the_mean_and_the_deviation_of_the_rows_above(column):
     *rows, total = (facts[column] for facts in published().values())

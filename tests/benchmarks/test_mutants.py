@@ -71,8 +71,9 @@ def test_a_mutant_is_killed_if_a_test_fails(monkeypatch, tmp_path, capsys, check
     assert (tree / "small.py").read_text(encoding="utf-8") == (root / "small.py").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("words", "message"), [(["nowhere"], "AREA must be one of ppo, "),
-                                                (["ppo", "--sample=0"], "--sample must be at least 1, not 0")])
+@pytest.mark.parametrize(("words", "message"), [
+    (["nowhere"], "AREA must be one of ppo, "),
+    (["ppo", "--sample=0"], "argument --sample: must be an integer of at least 1, not 0")])
 def test_wrong_options_are_named(words, message, capsys):
     with pytest.raises(SystemExit):
         program.main(words)

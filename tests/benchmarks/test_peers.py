@@ -7,6 +7,8 @@ import sys
 import pytest
 from setup_support import ROOT, run
 
+import trainer
+from benchmarks.peers import puffer
 from benchmarks.peers.__main__ import Row, table, times
 from benchmarks.peers.environments import ENVIRONMENTS, Environment
 from benchmarks.peers.trainings import TRAININGS, Work
@@ -81,6 +83,30 @@ def test_the_plain_ppo_trains_with_the_settings_of_the_others():
     assert {name: plain[name] for name in shared} == shared
     trained = TRAININGS["plain PyTorch"].make(8)
     assert [next(trained)[0] for _ in range(2)] == [8 * 64, 16 * 64]
+
+
+@pytest.mark.parametrize("name", ["insertcoin", "insertcoin, float32"])
+def test_our_training_is_on_the_cpu_as_the_others(name, monkeypatch):
+    given = {}
+
+    def session(game, **settings):
+        given.update(settings)
+        return iter(())
+    monkeypatch.setattr(trainer, "Session", session)
+    assert list(TRAININGS[name].make(8)) == [] and given["device"] == "cpu"
+
+
+def test_pip_gets_pufferlib_with_the_settings_of_the_user(monkeypatch, tmp_path):
+    given = {}
+
+    def pip(command, env, **settings):
+        given.update(env)
+        (tmp_path / "pip-install-x" / "pufferlib_x").mkdir(parents=True)
+    monkeypatch.setattr(puffer.subprocess, "run", pip)
+    for name in ("PIP_INDEX_URL", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, "https://mirror.example")
+    assert puffer.unpack(tmp_path) == tmp_path / "pip-install-x" / "pufferlib_x"
+    assert (given["PIP_INDEX_URL"], given["HTTPS_PROXY"], given["NO_OCEAN"]) == (*["https://mirror.example"] * 2, "1")
 
 
 @pytest.mark.parametrize("words", [["--python", "/nowhere/python"]])

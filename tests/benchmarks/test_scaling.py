@@ -134,8 +134,8 @@ def test_a_missing_gpu_is_an_error(monkeypatch, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    (["--max-envs", "0"], "--max-envs must be an integer of at least 1, not 0"),
-    (["--processes", "-1"], "--processes must be an integer of at least 1, not -1"),
+    (["--max-envs", "0"], "argument --max-envs: must be an integer of at least 1, not 0"),
+    (["--processes", "-1"], "argument --processes: must be an integer of at least 1, not -1"),
 ])
 def test_a_wrong_option_is_named(monkeypatch, capsys, arguments, message):
     monkeypatch.setattr(sys, "argv", ["benchmarks/speed/scaling.py", *arguments])

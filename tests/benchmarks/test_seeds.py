@@ -131,6 +131,13 @@ def test_scores_over_games_are_those_of_the_definitions(monkeypatch):
     assert alone == [["0.25", "0", "50%", "50%", "0%", "0%", "0%", "0%"]]
 
 
+def test_published_agents_have_one_row_in_whatever_order_a_bench_has_the_games(monkeypatch):
+    monkeypatch.setattr(seeds, "FEWEST_GAMES", 2)
+    others = [one | {"sticky": 0.0} for one in of_games(("pong", 1.0), ("breakout", 1.0))]
+    totals = seeds.over_games([*of_games(("breakout", 1.0), ("pong", 1.0)), *others])[0]
+    assert [row[0] for row in totals] == ["ours", "ours", "PPO", "DQN", "Rainbow"]
+
+
 def test_scores_of_fewer_than_five_games_have_no_row_over_games():
     games = ("asterix", "breakout", "enduro", "freeway", "pong")
     assert seeds.over_games(of_games(*((game, 1.0) for game in games[:4] * 2))) == ([], [])

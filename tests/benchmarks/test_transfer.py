@@ -104,7 +104,7 @@ def test_a_file_of_another_program_is_refused_by_its_line(line, tmp_path):
 
 
 @pytest.mark.parametrize("arguments, text", [
-    (["--episodes", "0"], "--episodes must be an integer of at least 1, not 0"),
+    (["--episodes", "0"], "argument --episodes: must be an integer of at least 1, not 0"),
     (["--scores", "missing/scores.jsonl"], "--scores must be a file in a folder that exists"),
     (["--out", __file__], "--out must be a file with a line"),
     (["cartpole"], "there is no run at cartpole"),
@@ -113,6 +113,14 @@ def test_wrong_arguments_of_the_table_are_refused_in_a_line(arguments, text, tmp
     with pytest.raises(SystemExit) as caught:
         transfer.main([*(["--scores", str(tmp_path / "x")] if "--scores" not in arguments else []), *arguments])
     assert text in f"{caught.value} {capsys.readouterr().err.splitlines()[-1:]}"
+
+
+def test_a_page_without_the_line_behind_the_table_is_refused_before_anything_is_played(tmp_path, monkeypatch, capsys):
+    (tmp_path / "page.md").write_text(f"{transfer.BEGIN}\n", encoding="utf-8")
+    monkeypatch.setattr(table, "print_rows", lambda *_: pytest.fail("this was played"))
+    with pytest.raises(SystemExit):
+        transfer.main(["pong", "--scores", str(tmp_path / "x"), "--out", str(tmp_path / "page.md")])
+    assert f"add this line and {END}" in capsys.readouterr().err.splitlines()[-1]
 
 
 @pytest.fixture

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.gpu_model import __main__ as command
-from benchmarks.gpu_model import report
+from benchmarks.gpu_model import games, report
 from benchmarks.gpu_model.cubin import Usage, usage
 from benchmarks.gpu_model.devices import DEVICES, Costs, Device
 from benchmarks.gpu_model.record import Iteration, Operation, Part, record
 from benchmarks.gpu_model.simulate import Machine, Setting, simulate
+from trainer.log.numbers import count
 
 PLAIN = Device("plain", "sm_90", 1, 65536, 2048, 1 << 16, 1e9, 1e12, 1e12, 1e9, 1)  # a byte takes a nanosecond
 NONE = Costs(node=0, kernel=0, copy=0, graph=0, operation=0, sync=0, turn=0, python=0, memory=1, products=1, product=0, step=0)
@@ -178,11 +179,28 @@ def test_another_file_than_a_cubin_is_an_error():
 
 @pytest.mark.parametrize(("words", "text"), [
     (["--minibatch", "100"], "--minibatch must be a multiple"), (["--batches", "3"], "--batches must divide"),
-    (["--cores", "0"], "--cores must be at least 1"), (["--game", "pongo"], "pongo"), (["--device", "gtx"], "--device")])
+    (["--cores", "0"], "argument --cores: must be"), (["--game", "pongo"], "pongo"), (["--device", "gtx"], "--device")])
 def test_a_wrong_option_is_named(words, text, capsys):
     with pytest.raises(SystemExit):
         command.main(words)
     assert text in capsys.readouterr().err
+
+
+def test_games_beside_a_gpu_without_bfloat16_are_modelled_in_float32_on_the_cores_that_were_asked_for():
+    setting = Setting(num_envs=64, minibatch=64, batches=1, cores=4, game_seconds=1e-7)
+    devices = [DEVICES["rtx2080"], DEVICES["h100"]]
+    (row,) = games.rows(["cartpole"], {"cartpole": 1e-7}, setting, devices, Costs(), horizon=4, memory="lstm", width=8)
+    cells = dict(zip(games.columns(devices, setting.cores), row, strict=True))
+    made = record("cartpole", horizon=4, precision="float32", memory="lstm", width=8)
+    assert cells["RTX 2080: on 4 cores"] == count(simulate(made, setting, devices[0], Costs()).steps_per_second)
+
+
+def test_other_systems_are_modelled_with_their_own_horizon_and_width(monkeypatch):
+    sizes = []
+    monkeypatch.setattr(command, "record", lambda game, **given: sizes.append((given["horizon"], given["width"])))
+    monkeypatch.setattr(report, "against", lambda *arguments: [])
+    command.checks(Costs(), 1e-7)
+    assert sizes == [(64, 128)] * 3
 
 
 def test_the_command_prints_json_and_writes_a_timeline(tmp_path, capsys):

@@ -160,6 +160,13 @@ def test_the_notebook_runs_and_leaves_no_file(notebook, tmp_path, monkeypatch):
     assert list(here.iterdir()) == [] and not list(temporary.glob("first_steps_*"))
 
 
+@pytest.mark.parametrize(("page", "package"), [("new_game/README.md", "pytest"), ("training/first_steps.ipynb", "ipykernel")])
+def test_the_set_up_that_a_page_names_installs_what_its_commands_need(page, package):
+    target = re.search(r"`make (\w+)`", (EXAMPLES / page).read_text(encoding="utf-8"))[1]
+    pins = (EXAMPLES.parent / {"setup": "requirements.txt", "dev": "requirements-dev.txt"}[target]).read_text(encoding="utf-8")
+    assert re.search(rf"^{package}==", pins, re.MULTILINE)
+
+
 def test_every_example_is_listed_and_run():
     tests = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
     page = (EXAMPLES / "README.md").read_text(encoding="utf-8")

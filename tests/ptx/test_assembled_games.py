@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -75,6 +76,20 @@ def test_results_are_kept_as_they_come_and_not_computed_again(tmp_path, capsys):
     assert "| cartpole | no: planted |" in capsys.readouterr().out
     path.write_text(json.dumps({key: kept | {"equal": "no: planted", "facts": "of another source"}}))
     assert device_games.main(arguments) == 0
+
+
+def test_cubins_of_another_assembler_are_made_anew(tmp_path, monkeypatch):
+    made = []
+    monkeypatch.setattr(device_games, "ProcessPoolExecutor", lambda *_: ThreadPoolExecutor(1))
+    monkeypatch.setattr(device_games, "equal", lambda *_: {"equal": "yes"})
+    monkeypatch.setattr(device_games, "assemble", lambda *_: made.append("cubin") or {"refused": "a test"})
+    monkeypatch.setattr(device_games.compiler, "digest", lambda *_: "the same")
+    (program := tmp_path / "ptxas").touch(0o755)
+    for release in ("13.0", "13.0", "13.1"):
+        program.write_text(f"#!/bin/sh\necho ptxas: NVIDIA\necho Cuda compilation tools, release {release}\n")
+        device_games.work_through(device_games.options_of(["--games", "pong", "--views", "features", "--ptxas", str(program),
+                                                           "--json", str(tmp_path / "kept.json")]), ("75",))
+    assert made == ["cubin"] * 2
 
 
 def test_a_difference_and_a_fault_are_results(monkeypatch):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.fuzz import SURFACES, pool
+from tools.fuzz import SURFACES, damaged, pool
 from tools.fuzz.__main__ import CASES, main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -115,6 +115,25 @@ def test_the_same_seed_gives_the_same_cases(surface):
     first, second, other = (pool.run([pool.Job(surface, 0, 19)], seed, 1, 60, pytest.fail)[surface].counts
                             for seed in (7, 7, 8))
     assert first == second != other
+
+
+@pytest.mark.parametrize("name", ["evaluation.json", "metrics.jsonl"])
+def test_a_file_that_was_cut_to_nothing_can_be_damaged_again(name, tmp_path):
+    (tmp_path / name).touch()
+    for seed in range(30):
+        damaged.damage(random.Random(seed), tmp_path / name)
+    assert (tmp_path / name).read_bytes() == b""
+
+
+@pytest.mark.parametrize(("words", "text"), [
+    (["--workers", "0"], "--workers must be at least 1, not 0"),
+    (["--surface", "links", "--case", "two"], "--case must be a number, or two such as 0-12, not two"),
+    (["--surface", "links", "--case", "3-"], "--case must be a number, or two such as 0-12, not 3-"),
+])
+def test_a_wrong_option_is_refused_in_a_line(words, text, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main([*words, "--report", str(tmp_path / "report")])
+    assert text in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_the_cases_are_divided_by_the_shares_of_the_surfaces():

@@ -8,6 +8,7 @@
 """
 
 import argparse
+import re
 import sys
 import time
 from pathlib import Path
@@ -57,6 +58,10 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
         parser.error(f"--surface must be one of {', '.join(SURFACES)}, not {options.surface}")
     if options.case is not None and options.surface is None:
         parser.error("--case needs --surface")
+    if options.case is not None and not re.fullmatch(r"\d+(-\d+)?", options.case):
+        parser.error(f"--case must be a number, or two such as 0-12, not {options.case}")
+    if options.workers < 1:
+        parser.error(f"--workers must be at least 1, not {options.workers}")
     return options
 
 

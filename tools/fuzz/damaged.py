@@ -34,6 +34,8 @@ def case(rng: Random, box: Box) -> None:
 def damage(rng: Random, path: Path) -> None:
     """Change some values of a file of JSON, or its bytes. A missing file gets a value of the wrong type."""
     text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else "{}"
+    if not text:  # cut to nothing before
+        return
     if rng.random() < 0.2:
         data = bytearray(text.encode())
         for _ in range(rng.randrange(1, 9)):

@@ -7,8 +7,10 @@ from pathlib import Path
 import envs_c
 from envs_c.arcade.serve import serve, server
 from envs_c.arcade.site import make_site
+from envs_c.bare.emit import has_source
 from envs_c.text import say
 from trainer.commands.arguments import CodeOptions, Run, admitted_run
+from trainer.config.games import GameName
 from trainer.config.options import parse
 from trainer.errors import RunError
 from trainer.runs.find import find, folder_of
@@ -32,11 +34,16 @@ def main(argv: list[str]) -> None:
     with admitted_run(run, options), tempfile.TemporaryDirectory() as scratch:
         from trainer.export.follow import Follower
         follower = Follower(run)
-        playable = not follower.game.is_gym and not follower.game.is_cartridge
+        playable = _playable(follower.game)
         say(f"{follower.game}: {'compiling for browsers' if playable else 'curves only, no game for browsers'}")
         with server(Path(scratch, "page"), options.port, follower.routes(playable=playable)) as running:
             make_site(Path(scratch, "page"), [envs_c.game(follower.game)] if playable else [], {}, console=False)
             serve(running, "#run")
+
+
+def _playable(game: GameName) -> bool:
+    """True if the game can be compiled for browsers: its .pyx is known. A game of an installed package has none."""
+    return not game.is_gym and not game.is_cartridge and has_source(envs_c.game(game))
 
 
 def _folder(path: Path) -> Path:

@@ -33,6 +33,8 @@ import { readTensors } from "./tensors.js";
  * @property {number} layers of the memory
  * @property {boolean} [highway] around each layer of mingru
  * @property {string} encoder mlp, cells, bits, conv or board
+ * @property {string} [heads] of the user's own
+ * @property {string} [observation_transform] before the encoder, of the user's own
  * @property {number} encoder_size
  * @property {number} core_size
  * @property {number} scale of the observations
@@ -53,7 +55,7 @@ export class Policy {
   /**
    * @param {ArrayBuffer} file
    * @returns {Policy}
-   * Throws a TypeError if the file is no exported policy, or if its encoder or memory has no version here.
+   * Throws a TypeError if the file is no exported policy, or if a part of the policy has no version here.
    */
   static parse(file) {
     const { tensors, metadata } = readTensors(file);
@@ -66,6 +68,8 @@ export class Policy {
     if (!(about.encoder in ENCODERS) || !(about.memory in MEMORIES))
       throw new TypeError(`encoder ${about.encoder} with memory ${about.memory} has no version for browsers: use an encoder ` +
         `of ${Object.keys(ENCODERS).join(", ")} and a memory of ${Object.keys(MEMORIES).join(", ")}`);
+    for (const [part, name] of Object.entries({ heads: about.heads, observation_transform: about.observation_transform }))
+      if (name) throw new TypeError(`${part} ${name} has no version for browsers: train without it to play there`);
     if ((about.actions?.kind ?? "discrete") !== "discrete")
       throw new TypeError(`the policy must have discrete actions, not ${about.actions?.kind}`);
     this.#weights = weights;
@@ -181,15 +185,16 @@ export class Agent {
   /**
    * Choose an action for each environment. Call it once for each step.
    * @param {Game} game
+   * @param {ArrayLike<number>} [observation] (count * size) in place of the game's own
    * @returns {Int32Array} (count)
    * Throws a TypeError if the policy was trained with other observations or actions than the game has.
    */
-  act(game) {
+  act(game, observation = game.observation) {
     const actions = this.policy.about.num_actions;
     if (game.count !== this.count || game.size !== this.policy.size || game.actions.length !== actions)
       throw new TypeError(`the game must have ${this.count} environments with ${this.policy.size} numbers and ${actions} ` +
         `actions each, not ${game.count} with ${game.size} and ${game.actions.length}: create it with policy.settings()`);
-    const { logits, values } = this.policy.forward(game.observation, this.#start, this.#memory);
+    const { logits, values } = this.policy.forward(observation, this.#start, this.#memory);
     const chosen = new Int32Array(this.count);
     for (let i = 0; i < this.count; i++) {
       const at = i * actions, actionMask = game.actionMask ? game.actionMask.subarray(at, at + actions) : null;

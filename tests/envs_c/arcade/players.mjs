@@ -3,6 +3,7 @@
 // JSON, [[game, actions, [[key, ...], ...]], ...], and writes the number of the action that each set of keys gives.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { Policy } from "../../../envs_c/arcade/page/policy.js";
 import { Clock } from "../../../envs_c/arcade/page/ui/clock.js";
 import { Keys, controlsFor } from "../../../envs_c/arcade/page/ui/controls.js";
 import { short } from "../../../envs_c/arcade/page/ui/dom.js";
@@ -22,8 +23,10 @@ function keyboard() {
   browser("window", { addEventListener: (type, call) => { listeners[type] = call; } });
   browser("HTMLElement", class {});
   browser("navigator", {});
-  const keys = new Keys({ addEventListener: (type, call) => { listeners[type] = call; } }, () => false);
-  return { keys, send: (type, code) => listeners[type]({ type, code, preventDefault() {} }) };
+  /** @type {string[]} */
+  const commands = [];
+  const keys = new Keys({ addEventListener: (type, call) => { listeners[type] = call; } }, (code) => commands.push(code) > 0);
+  return { keys, commands, send: (type, code, more = {}) => listeners[type]({ type, code, preventDefault() {}, ...more }) };
 }
 
 /** The actions that a person takes: in each step the keys that are held, and those pressed just now.
@@ -43,7 +46,7 @@ const CHECKS = {
     const machine = new Machine(POLICY, 3);
     let acts = 0, restarts = 0, length = 0;
     machine.agent = { act: () => [++acts], restart: () => restarts++ };
-    const played = { over: () => length < 0, length: () => length };
+    const played = { about: {}, over: () => length < 0, length: () => length };
     const frames = (/** @type {number} */ count) => Array.from({ length: count }, () => {
       const action = machine.choose(played);
       length++;
@@ -55,6 +58,13 @@ const CHECKS = {
     length = 0; // restored
     assert.deepEqual(frames(2), [5, 5]);
     assert.equal(restarts, 3);
+  },
+  async own() { // a policy with parts that the page does not have is refused by name, and does not play without them
+    const about = { encoder: "mlp", memory: "lstm", observation_shape: [4] };
+    assert.equal(new Policy({}, about).size, 4);
+    for (const [part, name] of [["encoder", "mine:Wide"], ["memory", "mine:Long"], ["heads", "mine:Deep"],
+      ["observation_transform", "mine:scaled"]])
+      assert.throws(() => new Policy({}, { ...about, [part]: name }), { name: "TypeError", message: new RegExp(`${part} ${name}`) });
   },
   async settings() { // frame by frame an episode is as long as in the training, whose limit counts steps of `skip` frames
     const of = (settings) => frameByFrame({ settings: (given) => ({ ...given, ...settings }) }, 4);
@@ -86,6 +96,18 @@ const CHECKS = {
     assert.equal(action(), 1);
     send("blur"); // the page does not see the release in another window
     assert.equal(action(), 0);
+    for (const more of [{ ctrlKey: true }, { target: Object.assign(new HTMLElement(), { tagName: "INPUT" }) }]) {
+      send("keydown", "ArrowLeft");
+      send("keyup", "ArrowLeft", more); // another key is down too, or the focus has moved
+      assert.deepEqual([action(), action()], [2, 0]);
+    }
+  },
+  async commands() { // a command counts once, however long its key is held
+    const { commands, send } = keyboard();
+    for (const repeat of [false, true, true]) send("keydown", "KeyP", { repeat });
+    send("keyup", "KeyP");
+    send("keydown", "KeyP", { ctrlKey: true }); // the browser's own
+    assert.deepEqual(commands, ["KeyP"]);
   },
   async mask() { // an action that the game forbids now is not taken
     const played = { ...game("go", 60, ["NOOP", "LEFT", "RIGHT"]), actionMask: Uint8Array.of(1, 0, 1) };

@@ -71,6 +71,14 @@ def test_a_record_changes_the_description_only_and_can_be_taken_back():
         assert np.array_equal(agents.weights(other)[name], array) and np.array_equal(agents.weights(bare)[name], array)
 
 
+@pytest.mark.parametrize("change", [lambda data: data[:-1000], lambda data: data[:-1],
+                                    lambda data: data.replace(b'"I8"', b'"F8"')], ids=["cut off", "a byte less", "dtype"])
+def test_a_damaged_agent_is_refused(change):
+    for use in (agents.weights, agents.compact, lambda data: agents.with_record(data, {})):
+        with pytest.raises(envs_c.InvalidArgument, match="the agent's file must be a policy written by `insertcoin export`"):
+            use(change(FILES["pong"].read_bytes()))
+
+
 @needs_browser_tools
 @pytest.mark.parametrize(("record", "line"), [
     ({}, ""),

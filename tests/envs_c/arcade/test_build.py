@@ -13,6 +13,8 @@ from support import TOY, play_core
 import envs_c
 from envs_c import outside
 from envs_c.arcade import build
+from envs_c.bare import emit
+from envs_c.game import Game, Option
 from envs_c.testing.play import actions_of
 
 SETTINGS = [  # a game, the settings of its page, the same ones natively
@@ -53,6 +55,16 @@ def test_every_change_of_actions_and_features_by_an_option_is_described():
                 assert (found["actions"], found["featureShape"]) == (list(env.actions), list(env.observation_shape))
     assert {name for name in envs_c.games() if build.variants(envs_c.game(name))} == {
         "asteroids", "freeway", "go", "pacman", "seaquest", "snake", "space_invaders"}
+
+
+def test_there_is_memory_for_the_value_of_an_option_with_the_most_actions_and_features():
+    """Neither the first value nor the last one."""
+    game = Game(name="maps", title="Maps", summary="Three maps.", version=1, screen=(84, 84), feature_dtype="float32",
+                actions=lambda options: ("NOOP", "UP", "DOWN")[:3 if options["map"] == 1 else 2],
+                feature_shape=lambda options: ((4, 40, 6)[int(options["map"])],), options={"map": Option(0, 0, 2, "the map")})
+    facts = emit.facts(game).splitlines()
+    assert {"#define BARE_MOST_ACTIONS 3", "#define BARE_MOST_FEATURES 40"} <= set(facts)
+    assert {value: len(found["actions"]) for value, found in build.variants(game)["map"].items()} == {"1": 3, "2": 2}
 
 
 def own_game(tmp_path, monkeypatch, text: str):

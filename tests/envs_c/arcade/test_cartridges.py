@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from itertools import pairwise
 
 import numpy as np
@@ -71,6 +72,13 @@ def test_settings_and_options_of_a_cartridge_are_those_of_make(there, here, fold
 
 
 @needs_browser_tools
+@pytest.mark.parametrize("name", ["pong", "asteroids"])
+def test_an_agent_that_plays_frame_by_frame_sees_the_pictures_of_its_training(name, folder):
+    pytest.importorskip("ale_py")
+    node("pictures.mjs", folder, cartridges.present()[name], STEPS)
+
+
+@needs_browser_tools
 def test_a_file_that_is_not_in_the_table_plays_too(tmp_path, folder):
     path = tmp_path / "own.bin"
     path.write_bytes(own_rom.DATA)
@@ -100,6 +108,27 @@ def test_the_table_of_the_page_is_that_of_the_console(folder):
     table = json.loads((folder / console_page.TABLE).read_text())
     assert {row["name"] for row in table["games"].values()} == set(cartridges.table())
     assert table["agents"] == ["atari_pong"]
+
+
+@pytest.mark.parametrize("part", ["console.pyx", "state.pxd", "cpu/alu.pxd", "tia/tia.pxd"])
+def test_the_console_is_compiled_again_if_a_part_of_it_has_changed(part, tmp_path, monkeypatch):
+    compiles = []
+
+    def compile_console(scratch, simd):
+        compiles.append(simd)
+        (scratch / "game.wasm").write_bytes(b"wasm")
+
+    sources = tmp_path / "console"
+    shutil.copytree(console_page.SOURCE.parent, sources, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    monkeypatch.setattr(console_page, "SOURCE", sources / console_page.SOURCE.name)
+    monkeypatch.setattr(console_page, "compile_console", compile_console)
+    for _ in range(2):
+        console_page.build_console(tmp_path / "page", [])
+    assert compiles == [True]
+    with (sources / part).open("a") as file:
+        file.write("# another console\n")
+    console_page.build_console(tmp_path / "page", [])
+    assert compiles == [True, True]
 
 
 def is_distinctive(window: bytes) -> bool:

@@ -94,6 +94,12 @@ def test_long_runs_are_short_links():
     assert links.decode(links.encode(4, [1] * 100_000 + [3])) == (4, [1] * 100_000 + [3])
 
 
+@pytest.mark.parametrize("value", [12345678.0, 2147483647.0, -0.1, 1e-07, -400.0])
+def test_an_option_of_a_link_keeps_all_its_digits(value):
+    link = links.link_of(links.Replay("platformer", 1, 7, {}, {"level_seed": value}, 6, [1]))
+    assert links.parse(link).options == {"level_seed": value}
+
+
 DAMAGED = [  # a change of LINK, a part of both messages
     ("replay=1&", "", "replay=1"),
     ("https://x.org/a/#replay=1", "https://[x/#replay=2", "replay=1"),

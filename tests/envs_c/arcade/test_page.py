@@ -136,6 +136,42 @@ def test_pongs_keys_follow_the_screen(visit, action, key):
     assert {names[chosen] for chosen in copied(page).actions} == {"NOOP", action}
 
 
+@pytest.mark.parametrize("name", ["Restart", "Pause"])
+def test_the_space_key_is_the_games_again_after_a_click_on_a_button(visit, name):
+    page = visit("#play/breakout")
+    page.get_by_role("button", name=name).click(timeout=READY)
+    if name == "Pause":
+        page.get_by_role("button", name="Go on").click()
+    page.keyboard.down("Space")
+    page.wait_for_timeout(700)
+    actions = envs_c.game("breakout").actions
+    assert "FIRE" in {actions[action] for action in copied(page).actions}
+
+
+def test_the_arrows_are_the_games_again_after_a_speed_was_chosen_with_the_mouse(visit):
+    page = visit("#play/breakout")
+    page.locator("#speed").click(timeout=READY)
+    for key in ("ArrowDown", "Enter"):  # in the open list
+        page.keyboard.press(key)
+    until(page, "document.querySelector('#speed').value === '2'")
+    page.keyboard.down("ArrowLeft")
+    page.wait_for_timeout(700)
+    actions = envs_c.game("breakout").actions
+    assert "LEFT" in {actions[action] for action in copied(page).actions}
+    assert page.locator("#speed").input_value() == "2"
+
+
+def test_the_button_for_a_link_has_its_name_again_after_two_clicks(visit):
+    page = visit("#play/pong", script=CLIPBOARD)
+    button = page.get_by_role("button", name="Copy a link").element_handle(timeout=READY)
+    for _ in range(2):
+        button.click()
+        page.wait_for_timeout(300)
+    assert button.text_content() == "Copied"
+    page.wait_for_timeout(2000)
+    assert button.text_content() == "Copy a link to this game"
+
+
 @pytest.mark.parametrize("view", ["play", "watch"])
 def test_keys_scores_and_buttons_are_seen_without_scrolling_at_1280_by_800(visit, view):
     page = visit(f"#{view}/breakout", viewport={"width": 1280, "height": 800})
@@ -231,7 +267,9 @@ def test_the_wall_steps_256_environments_and_counts_them(visit):
 
 @pytest.mark.parametrize(("fragment", "text"), [
     ("#play/pongo", 'There is no game "pongo"'), ("#dance/pong", 'There is no view "dance"'),
-    ("#replay=1&game=pong", "must have version="), ("#run", "This page follows no run")])
+    ("#replay=1&game=pong", "must have version="),
+    ("#replay=1&game=pongo&version=1&seed=7&actions=BgI", "game of the link must be one of asterix, "),
+    ("#run", "This page follows no run")])
 def test_a_wrong_address_shows_one_line(chromium, address, fragment, text):
     page = chromium.new_page()
     page.goto(f"{address}/{fragment}")

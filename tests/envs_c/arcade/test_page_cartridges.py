@@ -44,6 +44,23 @@ def test_a_page_that_is_loaded_again_asks_for_the_cartridge_again(visit):
     assert page.locator(".features .row").count() == 128
 
 
+def test_a_wrong_option_is_named_and_the_game_goes_on(visit):
+    """Not all modes between the first and the last one exist."""
+    page = visit("#cartridge")
+    page.wait_for_selector("#cartridge", timeout=READY)
+    page.set_input_files("#cartridge", cartridge("asteroids"))
+    page.locator("summary").click(timeout=READY)
+    page.fill("#option-mode", "50")
+    page.get_by_role("button", name="Start with these").click()
+    until(page, "document.querySelector('.error').textContent.includes('option mode of atari_asteroids must be 0 or 1 or')")
+    picture = page.locator(".play canvas").evaluate("canvas => canvas.toDataURL()")
+    until(page, "old => document.querySelector('.play canvas').toDataURL() !== old", picture)
+    page.fill("#option-mode", "128")
+    page.get_by_role("button", name="Start with these").click()
+    until(page, "document.querySelector('.error').textContent === ''")
+    assert page.locator("#option-mode").input_value() == "128"
+
+
 def test_a_file_that_is_no_cartridge_shows_one_line(visit, tmp_path):
     (tmp_path / "large.bin").write_bytes(b"x" * 40_000)
     page = visit("#cartridge")

@@ -4,12 +4,15 @@ import http.client
 import json
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import own_rom
 import pytest
 from arcade_support import needs_browser_tools, whole_page
+from support import TOY
 
 import envs_c
+from envs_c import catalog, outside
 from envs_c.__main__ import main
 from envs_c.arcade import serve, site
 from envs_c.arcade.serve import server
@@ -54,6 +57,34 @@ def test_a_page_that_was_stopped_goes_on_by_the_same_command(tmp_path, small, mo
     monkeypatch.setattr(site, "build_all", lambda games, folder: [])
     assert main(["arcade", "--out", str(tmp_path / "page")]) == 0
     assert json.loads((tmp_path / "page" / site.CATALOG).read_text())[0]["name"] == "cartpole"
+
+
+@pytest.fixture
+def written(small, monkeypatch, tmp_path):
+    """A function: writes a page with these games of one's own, and returns the names of all its games. Nothing is compiled."""
+    monkeypatch.setattr(site, "compiler", lambda: [])
+    monkeypatch.setattr(site, "build_all", lambda games, folder: [])
+    monkeypatch.setattr(catalog, "_registered", {})
+
+    def write(*games):
+        assert main(["arcade", "--out", str(tmp_path / "page"), *map(str, games)]) == 0
+        return [entry["name"] for entry in json.loads((tmp_path / "page" / site.CATALOG).read_text())]
+    return write
+
+
+def test_a_game_that_is_named_by_two_paths_is_on_the_page_once(written, monkeypatch):
+    monkeypatch.chdir(TOY.parent)
+    assert written(TOY.name, TOY) == ["cartpole", "toy"]
+
+
+def test_a_game_of_an_installed_package_is_left_out_in_a_line_unless_its_file_is_named(written, toy, monkeypatch, capsys):
+    monkeypatch.setattr(catalog, "installed", lambda: {"toy": SimpleNamespace(load=lambda: toy)})
+    monkeypatch.setattr(envs_c, "games", lambda: ("cartpole", "toy"))
+    monkeypatch.delitem(outside.SOURCES, toy)
+    assert written() == ["cartpole"]
+    assert "left out: toy (of installed packages): name a .pyx" in capsys.readouterr().out
+    assert written(TOY) == ["cartpole", "toy"]
+    assert "left out" not in capsys.readouterr().out
 
 
 @pytest.mark.skipif(site.fcntl is None, reason="Windows has no flock")

@@ -118,6 +118,17 @@ def test_keys_typed_in_a_terminal_have_the_names_of_a_windows_keys(typing, data,
         assert typed.closed == (names[0] in ("q", "escape"))
 
 
+@pytest.mark.parametrize(("begin", "rest", "names"), [
+    (b"\x1b", b"[A", ["up"]), (b"\x1b[", b"B", ["down"]), (b"a\x1b[1;", b"2C", ["a", "right"]), (b"\x1bO", b"D", ["left"]),
+    (b"\x1b[", b"", ["escape", "["])])
+def test_an_arrow_whose_bytes_come_in_two_parts_is_one_key(typing, monkeypatch, begin, rest, names):
+    parts = [begin, rest]
+    monkeypatch.setattr(Typed, "_read", lambda self, seconds: parts.pop(0) if parts else b"")
+    with Typed(typing[1], Clock()) as typed:
+        typed.listen(0)
+        assert (typed.pressed(), typed.closed) == (names, "escape" in names)
+
+
 @pytest.mark.parametrize("tiles", [False, True])
 def test_a_typed_key_counts_for_a_moment_or_once_in_games_of_tiles(typing, tiles):
     keys, stream = typing

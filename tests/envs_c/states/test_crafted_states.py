@@ -64,3 +64,10 @@ def test_the_tool_finds_each_fault_and_prints_how_to_repeat_it(faults, fault):
     done = subprocess.run([sys.executable, *shlex.split(repeat)[1:]], cwd=crafted_states.ROOT, capture_output=True, text=True,
                           check=False)
     assert done.returncode == 1 and f": {fault}\n" in done.stdout, done.stdout + done.stderr
+
+
+def test_an_unknown_game_is_a_wrong_argument_and_no_fault(capsys):
+    with pytest.raises(SystemExit):
+        crafted_states.main(["pongo"])
+    printed = capsys.readouterr()
+    assert "unknown game 'pongo'" in printed.err.splitlines()[-1] and "FAULT" not in printed.out

@@ -102,6 +102,8 @@ def test_a_compiler_that_is_not_there_is_named(doctor, monkeypatch):
         ("WARNING: Retrying: NameResolutionError: Temporary failure in name resolution", "no network"),
         ("ERROR: Ignored the following versions: 1.0\nERROR: No version of six\nERROR: nothing", "No version of six"),
         ("  insertcoin: no C compiler\nERROR: Failed to build\n", "no C compiler"),
+        ("  insertcoin: note: no OpenMP\n  insertcoin: no C compiler\nERROR: Failed to build\n", "no C compiler"),
+        ("  insertcoin: note: no OpenMP\nERROR: No version of six", "pip failed: No version of six"),
         ("Traceback\nMemoryError\n", "pip failed: MemoryError"),
         ("", "pip failed: no reason given"),
     ],

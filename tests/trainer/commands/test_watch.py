@@ -3,16 +3,19 @@
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from arcade_support import needs_browser_tools
 from browser import Watched, browser, needs_browser, serving, until
 
 import envs_c
-from envs_c.arcade.agents import described
+from envs_c import catalog, outside
+from envs_c.arcade.agents import described, with_record
 from envs_c.arcade.site import make_site
 from trainer.commands import watch
 from trainer.commands.main import run
+from trainer.config.games import GameName
 from trainer.errors import RunError
 from trainer.export.follow import Follower
 from trainer.runs import checkpoint
@@ -107,6 +110,13 @@ def test_the_run_of_a_cartridge_has_curves_only(tmp_path, monkeypatch, capsys):
     assert "curves only" in capsys.readouterr().out
 
 
+def test_the_run_of_an_installed_packages_game_has_curves_only(toy, monkeypatch):
+    monkeypatch.setattr(catalog, "installed", lambda: {"toy": SimpleNamespace(load=lambda: toy)})
+    monkeypatch.setattr(catalog, "_registered", {})
+    monkeypatch.delitem(outside.SOURCES, toy)
+    assert [watch._playable(GameName(game)) for game in ("toy", "cartpole")] == [False, True]
+
+
 def test_watch_without_a_run_names_what_is_missing(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run(["watch", "nosuchrun"]) == 2
@@ -178,3 +188,19 @@ def test_the_page_shows_a_new_checkpoint_and_new_metrics(following, tmp_path):
         step = json.loads(lines[-1])["step"]
         until(watched.page, f"document.querySelector('.scores').textContent.includes('step {step}')")
         watched.require_clean()
+
+
+@needs_browser_tools
+@needs_browser
+@pytest.mark.slow
+def test_the_page_says_that_watch_has_ended_also_if_it_cannot_play_the_agent(following, tmp_path):
+    own = with_record(following[1].agent({})[0], {"heads": "my_heads:Deep"})
+    routes = {**following[1].routes(playable=True), "/run/agent.safetensors": lambda query: (own, "application/octet-stream")}
+    site = make_site(tmp_path / "page", [envs_c.game("cartpole")], {}, console=False)
+    with browser() as chromium:
+        with serving(site, routes) as address:
+            page = Watched(chromium, address).page
+            page.goto(f"{address}/#run")
+            until(page, "document.querySelector('.legend')?.textContent.startsWith('heads my_heads:Deep has no version')")
+            assert page.locator(".scores").inner_text().startswith("not running, step 4096 of 4096")
+        until(page, "document.querySelector('.scores').textContent === 'insertcoin watch has ended'", seconds=15)

@@ -23,37 +23,30 @@ export class Keys {
   /** @type {Map<string, number>} name of a key: how many hold it */ #down = new Map();
   /** @type {Set<string>} pressed since the last `taken` */ #pressed = new Set();
   /** @type {Set<string>} of the gamepad */ #pad = new Set();
-  #element; #listener;
+  #gone = new AbortController(); // ends the listeners
 
-  /** @param {HTMLElement} element that gets the keyboard's events @param {(code: string) => boolean} command is asked first */
+  /** @param {HTMLElement} element that gets the events @param {(code: string) => boolean} command is asked first */
   constructor(element, command) {
-    this.#element = element;
+    const { signal } = this.#gone;
     /** @type {Set<string>} codes that are down */
     const codes = new Set();
-    this.#listener = (/** @type {KeyboardEvent} */ event) => {
-      const typing = event.target instanceof HTMLElement && /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
-      if (event.ctrlKey || event.metaKey || event.altKey || typing) return;
-      const name = CODES[event.code];
-      const onButton = event.target instanceof HTMLElement && /^(BUTTON|A|SUMMARY)$/.test(event.target.tagName);
-      if (name === "fire" && onButton) return; // space and Enter press the focused button
-      if (event.type === "keydown") {
-        if (!name ? command(event.code) : true) event.preventDefault();
-        if (!name || codes.has(event.code)) return;
-        codes.add(event.code);
-        this.press(name);
-      } else if (name && codes.delete(event.code)) this.release(name);
-    };
-    element.addEventListener("keydown", this.#listener);
-    element.addEventListener("keyup", this.#listener);
-    this.clear = () => { codes.clear(); this.#down.clear(); };
-    window.addEventListener("blur", this.clear);
+    element.addEventListener("keydown", (event) => {
+      const name = CODES[event.code], tag = event.target instanceof HTMLElement ? event.target.tagName : "";
+      if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(tag)) return;
+      if (name === "fire" && /^(BUTTON|A|SUMMARY)$/.test(tag)) return; // space and Enter press the focused button
+      if (name || (!event.repeat && command(event.code))) event.preventDefault();
+      if (!name || codes.has(event.code)) return;
+      codes.add(event.code);
+      this.press(name);
+    }, { signal });
+    element.addEventListener("keyup", (event) => { // wherever the focus is now
+      if (codes.delete(event.code)) this.release(CODES[event.code]);
+    }, { signal });
+    window.addEventListener("blur", () => { codes.clear(); this.#down.clear(); }, { signal });
+    returnFocus(element, signal);
   }
 
-  close() {
-    this.#element.removeEventListener("keydown", this.#listener);
-    this.#element.removeEventListener("keyup", this.#listener);
-    window.removeEventListener("blur", this.clear);
-  }
+  close() { this.#gone.abort(); }
 
   /** @param {string} name */
   press(name) {
@@ -80,6 +73,22 @@ export class Keys {
     this.#pressed = new Set();
     return { down: new Set([...this.#down.keys(), ...pad]), pressed };
   }
+}
+
+/** What was used with a mouse gives up the focus: the next space and arrows are the game's again.
+ * @param {HTMLElement} element @param {AbortSignal} signal */
+function returnFocus(element, signal) {
+  /** @type {EventTarget|null} */
+  let pointed = null;
+  element.addEventListener("pointerdown", (event) => { pointed = event.target; }, { signal });
+  element.addEventListener("click", (event) => {
+    const used = event.detail && event.target instanceof HTMLElement ? event.target.closest("button, summary") : null;
+    if (used instanceof HTMLElement) used.blur();
+  }, { signal });
+  element.addEventListener("change", (event) => {
+    if (event.target === pointed && event.target instanceof HTMLSelectElement) event.target.blur();
+    pointed = null;
+  }, { signal });
 }
 
 /** @returns {Set<string>} */

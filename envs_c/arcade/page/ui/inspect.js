@@ -48,7 +48,7 @@ export async function showInspect(place, entry) {
     el("div", { class: "buttons" }, link));
   const restore = button("Restore", () => { if (saved) stage.restore(saved); }, { disabled: true });
   place.querySelector(".buttons")?.append(restore);
-  place.append(el("h2", {}, `${game.size} features`), features.element, el("h2", {}, "The state"), state.element);
+  place.append(el("h2", {}, `${game.featureSize} features`), features.element, el("h2", {}, "The state"), state.element);
   stage.restart(newSeed());
   return () => stage.close();
 }

@@ -50,11 +50,16 @@ export class Machine {
     if (game.over()) return this.#action; // the step that begins an episode takes no action
     if (game.length() === 0) this.agent.restart();
     if (game.length() === 0 || this.#since >= this.#skip) {
-      this.#action = this.agent.act(game)[0];
+      this.#action = this.agent.act(game, this.#seen(game))[0];
       this.#since = 0;
     }
     this.#since++;
     return this.#action;
+  }
+
+  /** What it saw in its training: of a cartridge's pictures those of the last two frames. @param {Game} game */
+  #seen(game) {
+    return game.about.cartridge && this.#skip > 1 && game.settings.view === "pixels" ? game.pixels() : game.observation;
   }
 
   restart() {

@@ -1,12 +1,15 @@
 /* A replay: the game of a link, played by its actions, with a checksum that `insertcoin replay` prints too. */
 import { button, el, short } from "./dom.js";
-import { open } from "./files.js";
+import { catalog, open } from "./files.js";
 import { checkReplay, checksum, parseLink } from "../replay.js";
 import { Stage } from "./stage.js";
 
 /** @param {HTMLElement} place @param {string} hash @returns {Promise<() => void>} */
 export async function showReplay(place, hash) {
-  const replay = parseLink(hash), game = await open(replay.game, { ...replay.settings, count: 1 });
+  const replay = parseLink(hash), names = (await catalog()).map((each) => each.name);
+  if (!names.includes(replay.game))
+    throw new RangeError(`game of the link must be one of ${names.join(", ")}, not ${replay.game}: this page has no other`);
+  const game = await open(replay.game, { ...replay.settings, count: 1 });
   checkReplay(game, replay);
   document.title = `${game.about.title}: a replay - insertcoin arcade`;
   let at = 0;

@@ -52,7 +52,7 @@ export async function showRun(place) {
       await update();
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      state.textContent = error instanceof TypeError && !player?.failed ? "insertcoin watch has ended" : error.message;
+      state.textContent = error instanceof TypeError ? "insertcoin watch has ended" : error.message;
     }
     if (!closed) timer = window.setTimeout(loop, POLL);
   };
@@ -85,34 +85,46 @@ function runPlayer(name) {
       if (checkpoint === shown || player.failed) return;
       const response = await fetch("run/agent.safetensors");
       if (!response.ok) return;
-      try {
-        const trained = Policy.parse(await response.arrayBuffer()), { settings, skip } = frameByFrame(trained, (await about(name)).frameSkip);
-        stage?.close();
-        const game = await open(name, settings), machine = new Machine(trained, skip, newSeed());
-        const bars = probabilityBars(game.actions), value = course("value"), mine = new Stage(game, machine, `${name}, played by the newest checkpoint`);
-        stage = mine;
-        mine.endless = true;
-        mine.onstep = () => {
-          bars.show(machine.agent.probabilities);
-          if (machine.agent.values.length) value.add(machine.agent.values[0]);
-          value.draw();
-          note.textContent = `${checkpoint}: score ${short(mine.score)}${last}`;
-        };
-        mine.onend = (score) => { last = `, last game ${short(score)}`; };
-        canvas.replaceChildren(mine.canvas);
-        thoughts.replaceChildren(bars.element, value.element);
-        shown = checkpoint;
-        mine.restart(newSeed());
-        mine.clock.start();
-      } catch (error) {
-        if (!(error instanceof TypeError)) throw error;
-        player.failed = true; // an encoder or a memory of the user's own
-        note.textContent = error.message;
+      const bytes = await response.arrayBuffer(), { frameSkip } = await about(name), agent = readable(bytes, frameSkip);
+      if (typeof agent === "string") {
+        player.failed = true;
+        note.textContent = agent;
+        return;
       }
+      stage?.close();
+      const game = await open(name, agent.settings), machine = new Machine(agent.trained, agent.skip, newSeed());
+      const bars = probabilityBars(game.actions), value = course("value");
+      const mine = new Stage(game, machine, `${name}, played by the newest checkpoint`);
+      stage = mine;
+      mine.endless = true;
+      mine.onstep = () => {
+        bars.show(machine.agent.probabilities);
+        if (machine.agent.values.length) value.add(machine.agent.values[0]);
+        value.draw();
+        note.textContent = `${checkpoint}: score ${short(mine.score)}${last}`;
+      };
+      mine.onend = (score) => { last = `, last game ${short(score)}`; };
+      canvas.replaceChildren(mine.canvas);
+      thoughts.replaceChildren(bars.element, value.element);
+      shown = checkpoint;
+      mine.restart(newSeed());
+      mine.clock.start();
     },
     close() { stage?.close(); },
   };
   return player;
+}
+
+/** The policy in a file, with its settings; or why the page cannot play it, as with an encoder of the user's own.
+ * @param {ArrayBuffer} bytes @param {number} frameSkip the game's own */
+function readable(bytes, frameSkip) {
+  try {
+    const trained = Policy.parse(bytes);
+    return { trained, ...frameByFrame(trained, frameSkip) };
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return error.message;
+  }
 }
 
 /** A curve over the steps. @param {string} key @param {string} title */

@@ -58,13 +58,15 @@ function scoreLine(stage, who) {
 export async function showPlay(place, entry) {
   const facts = await about(entry.name), initial = Object.fromEntries(Object.entries(facts.options).map(([name, each]) =>
     [name, each.default]));
-  let end = () => {};
+  let end = () => {}, left = false;
   const start = async (/** @type {Object<string, number>} */ options, /** @type {number|null} */ seed) => {
+    const next = await playTable(place, entry, options, seed, start); // the game before goes on if the options are wrong
     end();
-    end = await playTable(place, entry, options, seed, start);
+    end = next;
+    if (left) end();
   };
   await start(initial, null);
-  return () => end();
+  return () => { left = true; end(); };
 }
 
 /**
@@ -97,7 +99,7 @@ async function playTable(place, entry, options, seed, begin) {
 
 /** @param {Stage} stage @param {HTMLElement} source the button */
 export async function copyLink(stage, source) {
-  const text = source.textContent;
+  const text = (source.dataset.name ??= source.textContent ?? "");
   if (!stage.recorder) source.textContent = `A ${stage.game.about.cartridge ? "cartridge" : "restored state"} has no link`;
   else {
     const link = new URL(stage.recorder.link(), location.href).href;

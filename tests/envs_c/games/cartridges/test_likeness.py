@@ -6,16 +6,17 @@ from importlib.util import find_spec
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from setup_support import ROOT
 
 from benchmarks.cartridges.features import open_cartridge
-from benchmarks.likeness import pairs
+from benchmarks.likeness import pairs, scores
 from benchmarks.likeness.__main__ import COLUMNS, main
 from benchmarks.likeness.games import GAMES, SET
 from benchmarks.likeness.pairs import begin, compare, difference
 from benchmarks.likeness.pictures import side_by_side
 from benchmarks.likeness.players import SCRIPTS, player_of
 from benchmarks.likeness.scores import here, on_cartridge
-from benchmarks.likeness.table import BEGIN, END
+from benchmarks.likeness.table import BEGIN, END, old_rows
 
 pytestmark = pytest.mark.skipif(find_spec("ale_py") is None, reason="needs ale-py")
 
@@ -97,11 +98,33 @@ def test_the_makers_strip_is_not_compared_and_pictures_show_the_difference():
 
 @pytest.mark.parametrize("arguments, text", [
     (["chess"], "GAME must be one of breakout"),
-    (["pong", "--starts", "0"], "--starts must be an integer of at least 1, not 0"),
+    (["pong", "--starts", "0"], "argument --starts: must be an integer of at least 1, not 0"),
     (["pong", "--out", "missing.md"], "--out must be a file with a line"),
-    (["pong", "--scripted", "-1"], "--scripted must be an integer of at least 0, not -1"),
+    (["pong", "--scripted", "-1"], "argument --scripted: must be an integer of at least 0, not -1"),
 ])
 def test_wrong_arguments_are_refused_in_a_line(arguments, text, capsys):
     with pytest.raises(SystemExit):
         main(arguments)
     assert text in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_a_page_without_the_line_behind_the_table_is_refused_before_anything_is_played(tmp_path, monkeypatch, capsys):
+    (tmp_path / "page.md").write_text(f"{END}\n{BEGIN}\n", encoding="utf-8")
+    monkeypatch.setattr("benchmarks.likeness.__main__.compare_all", lambda *_: pytest.fail("this was played"))
+    with pytest.raises(SystemExit):
+        main(["pong", "--out", str(tmp_path / "page.md")])
+    assert f"add this line and {END}" in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_the_error_of_a_mean_score_is_that_of_a_sample(monkeypatch):
+    monkeypatch.setattr(scores, "on_cartridge", lambda *_: np.array([1.0, 2.0, 3.0, 4.0]))
+    monkeypatch.setattr(scores, "here", lambda *_: np.array([5.0]))
+    assert scores.both_sides("pong", 4, 0) == [f"2.5 ± {(5 / 3 / 4) ** 0.5:.2g}", "5 ± 0"]
+
+
+@pytest.mark.parametrize("game", ["breakout", "seaquest", "space_invaders"])
+def test_the_published_scores_of_the_scripted_player_are_those_of_our_game(game):
+    table = (ROOT / "docs" / "likeness.md").read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0]
+    played = here(game, 10, 0, player_of(game))
+    text = f"{played.mean():.4g} ± {scores.error(played):.2g}"
+    assert old_rows(table, COLUMNS)[game,][11:] == [text, f"{text}, equal in each"]
