@@ -8,10 +8,11 @@ The trainings are those of the console's preset, whose folders are named here:
 
 The page has a row for each cartridge: the mean over its seeds, PPO's published score, and, if the suite has the game, the score
 from features (results/seeds.json). Below it are the median over the games and, once the five games of Atari-5 are there, the
-median over all 57 that they predict. A file .json beside --out keeps the scores and a short curve of each training; --add is as
-in `benchmarks.scores.seeds`.
+median over all 57 that they predict. Trainings of 5M steps (20M frames) or more have a table of their own. A file .json beside
+--out keeps the scores and a short curve of each training; --add is as in `benchmarks.scores.seeds`.
 """
 
+import functools
 from collections import defaultdict
 from typing import Any
 
@@ -26,6 +27,7 @@ from trainer.results.published import ATARI_5, CARTRIDGE, PPO, PPO_SOURCE, predi
 from trainer.runs.metrics import read_metrics
 from trainer.runs.summary import Run
 
+LONG = 5_000_000  # steps; trainings with so many are in a table of their own
 PARTS = 10  # points of a training's curve
 COLUMNS = ["cartridge", "seeds", "steps", "minutes", "mean", "95% interval", "human-normalized", "PPO, 10M steps",
            "from features"]
@@ -121,11 +123,11 @@ def cut(games: dict[str, list[dict[str, Any]]]) -> str:
             f"{over_games({game: members for game, members in others.items() if members})}")
 
 
-def curves(games: dict[str, list[dict[str, Any]]]) -> str:
+def curves(games: dict[str, list[dict[str, Any]]], title: str) -> str:
     """The means of recent episodes by parts of the trainings, of all seeds."""
     columns = ["cartridge", *(f"{part / PARTS:.0%}" for part in range(1, PARTS + 1))]
     rows = [[game, *(at_part(members, part) for part in range(1, PARTS + 1))] for game, members in games.items()]
-    return ("\n## Curves\n\nMeans of recent episodes, of the last point that is kept up to each part of the steps. -: no "
+    return (f"\n## {title}\n\nMeans of recent episodes, of the last point that is kept up to each part of the steps. -: no "
             f"episode had ended, or the first point that is kept is later.\n\n{markdown(columns, rows)}")
 
 
@@ -135,19 +137,36 @@ def at_part(members: list[dict[str, Any]], part: int) -> str:
     return "-" if None in points else score(np.mean([point[1] for point in points]))
 
 
-def page(trainings: list[dict[str, Any]]) -> str:
-    """The whole page."""
+def by_game(trainings: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Trainings by the names of their cartridges, which are sorted."""
     games = defaultdict(list)
     for one in sorted(trainings, key=lambda one: one["game"]):
         games[one["game"].removeprefix(CARTRIDGE)].append(one)
+    return games
+
+
+def table(games: dict[str, list[dict[str, Any]]]) -> str:
+    """The rows of these games and the statistics over them."""
+    return f"{markdown(COLUMNS, [row(game, members) for game, members in games.items()])}{over_games(games)}{cut(games)}"
+
+
+def page(trainings: list[dict[str, Any]]) -> str:
+    """The whole page."""
     episodes = ", ".join(str(each) for each in sorted({one["episodes"] for one in trainings}))
-    table = markdown(COLUMNS, [row(game, members) for game, members in games.items()])
-    return (f"{head('Cartridges from pictures')}\n{NOTES.format(episodes=episodes)}\n{table}{over_games(games)}"
-            f"{cut(games)}{curves(games)}")
+    short = by_game([one for one in trainings if one["steps"] < LONG])
+    text = f"{head('Cartridges from pictures')}\n{NOTES.format(episodes=episodes)}\n{table(short)}{curves(short, 'Curves')}"
+    if long := by_game([one for one in trainings if one["steps"] >= LONG]):
+        text += f"\n## Longer trainings\n\nThe same preset with more steps.\n\n{table(long)}{curves(long, 'Their curves')}"
+    return text
+
+
+def kind(one: dict[str, Any]) -> tuple[str, bool]:
+    """Of a training, for `seeds.with_published`: those of one game with more steps do not replace those with fewer."""
+    return one["game"], one["steps"] >= LONG
 
 
 def main(argv: list[str] | None = None):
-    seeds.make_page("scores.atari", __doc__, argv, facts, page)
+    seeds.make_page("scores.atari", __doc__, argv, facts, page, functools.partial(seeds.with_published, kind=kind))
 
 
 if __name__ == "__main__":

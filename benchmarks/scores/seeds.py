@@ -15,6 +15,7 @@ settings. With --add and no FOLDER the page is written once more.
 import functools
 import itertools
 import json
+import operator
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -113,16 +114,20 @@ def protocol(one: dict[str, Any]) -> tuple[float, int]:
     return one["sticky"], one.get("noop_max", 0)
 
 
-def with_published(trainings: list[dict[str, Any]], file: Path) -> list[dict[str, Any]]:
-    """These trainings and those of a file that they do not replace. Says how many of it have other settings."""
-    now = {one["game"]: one["settings"] for one in trainings}
-    done = {(one["game"], protocol(one), one["seed"]) for one in trainings}
+def with_published(trainings: list[dict[str, Any]], file: Path,
+                   kind: Callable[[dict[str, Any]], Any] = operator.itemgetter("game")) -> list[dict[str, Any]]:
+    """These trainings and those of a file that they do not replace. Says how many of it have other settings.
+
+    kind: of a training; those of one kind have the same settings.
+    """
+    now = {kind(one): one["settings"] for one in trainings}
+    done = {(kind(one), protocol(one), one["seed"]) for one in trainings}
     others = [one for one in json.loads(file.read_text(encoding="utf-8"))
-              if (one["game"], protocol(one), one["seed"]) not in done]
-    kept = [one for one in others if now.get(one["game"], one["settings"]) == one["settings"]]
+              if (kind(one), protocol(one), one["seed"]) not in done]
+    kept = [one for one in others if now.get(kind(one), one["settings"]) == one["settings"]]
     if len(kept) < len(others):
         print(f"{len(others) - len(kept)} trainings of {file} are left out: their games have other settings now")
-    return sorted(trainings + kept, key=lambda one: (one["game"], protocol(one), one["seed"]))
+    return sorted(trainings + kept, key=lambda one: (kind(one), protocol(one), one["seed"]))
 
 
 @functools.cache

@@ -28,6 +28,19 @@ def test_the_page_has_a_row_and_a_curve_for_each_cartridge():
     assert "| tetris " in text and "human-normalized: median" not in text  # one game of the literature has no median
 
 
+def test_longer_trainings_have_a_table_of_their_own_and_replace_no_shorter_ones(tmp_path):
+    short = [training("qbert", seed, 1000.0) | {"settings": "short"} for seed in (1, 2)]
+    long = training("qbert", 1, 9000.0) | {"steps": 10_000_000, "settings": "long"}
+    text = atari.page([*short, long])
+    assert [line.split("|")[2:6:3] for line in text.splitlines() if line.startswith("| qbert") and "M " in line] == [
+        [" 2     ", " 1,000 "], [" 1     ", " 9,000 "]]
+    assert text.index("1,000") < text.index("## Longer trainings") < text.index("9,000")
+    (tmp_path / "page.json").write_text(json.dumps(short))
+    assert atari.seeds.with_published([long], tmp_path / "page.json", atari.kind) == [*short, long]
+    other = [one | {"settings": "other"} for one in short[1:]]
+    assert atari.seeds.with_published(other, tmp_path / "page.json", atari.kind) == other
+
+
 def test_a_training_whose_episodes_were_all_cut_off_is_named(there):
     whole, stalled = training("qbert", 1, 1000.0) | {"cut": False}, training("qbert", 2, 1000.0) | {"cut": True}
     assert "time limit in" not in atari.page([whole, training("pong", 1, 3.0)])  # earlier files do not have it
