@@ -29,7 +29,8 @@ class Option(NamedTuple):
     @property
     def span(self) -> str:
         """The range in words."""
-        return f"{self.low:g} to {self.high:g}"
+        low, high = (f"{end:,.0f}" if float(end).is_integer() else f"{end:g}" for end in (self.low, self.high))
+        return f"{low} to {high}"
 
     def check(self, game: str, name: str, value) -> float:
         """`value` as a float; a switch, an integer from 0 to 1, may be a bool too.

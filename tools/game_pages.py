@@ -28,6 +28,7 @@ SEEDS = PRESETS.with_name("seeds.json")
 PROTOCOL = 0.25, 0  # the probability of a sticky action and the no-ops whose scores stand in the index
 TABLE = re.compile(r" +.*\S {3,}\S|    ")  # an indented line with columns three or more spaces apart
 ITEM = re.compile(r"^ +(-|\d+\.) ", re.MULTILINE)  # of a list
+LABEL = re.compile(r"^([A-Z][\w'-]*(?: [\w'-]+){0,3})(?<!\b[A-Z])\. (?=[A-Z0-9(`]|\w = )")  # not an initial, as in "After B."
 LISTED_ACTIONS = 18  # a game with more actions names only the first and the last
 
 
@@ -99,7 +100,7 @@ def parts_of(lines: list[str]) -> list[str]:
         elif parts and not parts[-1].endswith("```"):
             parts[-1] += "\n" + prose(text)
         else:
-            parts.append(re.sub(r"^([A-Z][\w'-]*(?: [\w'-]+){0,3})\. (?=[A-Z0-9(])", r"**\1.** ", prose(text)))
+            parts.append(LABEL.sub(r"**\1.** ", prose(text)))
     return parts
 
 

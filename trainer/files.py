@@ -84,7 +84,7 @@ def read_json(path: Path) -> Any:
 def read_toml(path: Path, label: str) -> dict[str, Any]:
     """The content of a TOML file of settings. Raises ConfigError that names it by `label`."""
     try:
-        return tomllib.loads(read_file(path, LARGEST_TOML).decode())
+        return tomllib.loads(read_file(path, LARGEST_TOML).decode("utf-8-sig"))  # some editors write a mark before the text
     except OSError as error:
         raise ConfigError(f"cannot read {label}: {error.strerror}") from None
     except RecursionError:

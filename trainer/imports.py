@@ -9,6 +9,7 @@ import csv
 import functools
 import hashlib
 import importlib
+import importlib.util
 import inspect
 import operator
 import os
@@ -137,6 +138,12 @@ def _namespace(name: str, path: Sequence[str] | None) -> ModuleSpec:
     spec = ModuleSpec(name, None, is_package=True)
     spec.submodule_search_locations = [str(folder) for folder in folders if folder.is_dir()]
     return spec
+
+
+def has_package(name: str) -> bool:
+    """True if a package can be imported. A mere folder of its name, such as the wandb/ that wandb writes, is none."""
+    spec = importlib.util.find_spec(name)
+    return spec is not None and (spec.origin is not None or spec.submodule_search_locations is None)
 
 
 def digest_of(spec: ModuleSpec) -> str | None:

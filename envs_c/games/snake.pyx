@@ -289,7 +289,7 @@ GAME = Game(
     }, fps=12,
     features=(
         Feature("heading", 0, 1, count=4, help="one is 1: up, left, down, right"),
-        Feature("deadly", 0, 1, count=4, help="1 if entering the cell up, left, down, right of the head would end the episode"),
+        Feature("deadly", 0, 1, count=4, help="1 if a wall, or the snake but for its tail, is up, left, down, right"),
         Feature("food's direction", 0, 1, count=4, help="1 if the food is farther up, left, down, right than the head; with "
                                                         "`wrap` by the shorter way round"),
         Feature("snake", 0, 1, count=100, help="size x size cells row by row from the top: 1 if the snake covers it"),

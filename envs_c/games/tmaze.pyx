@@ -90,10 +90,11 @@ cdef void backdrop(const double* options, Canvas* canvas) noexcept nogil:
 
 cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     cdef const TMaze* maze = <const TMaze*>state
+    cdef int x = min(LEFT_X, LEFT_X + CELL * maze.length - LAMP - 1)  # in short mazes left of the arms
     cdef int y = MIDDLE_Y - LAMP - 4 if maze.prize == 1 else MIDDLE_Y + CELL + 4
     canvas_swap(canvas, LEFT_X + CELL * maze.cell, MIDDLE_Y, CELL, CELL, FLOOR, WALKER)
     if maze.fresh:
-        canvas_swap(canvas, LEFT_X, y, LAMP, LAMP, WALL, PRIZE)
+        canvas_swap(canvas, x, y, LAMP, LAMP, WALL, PRIZE)
 
 
 cdef bint valid(const void* state, const double* options, bint over) noexcept nogil:

@@ -89,3 +89,10 @@ def test_the_page_has_the_table_and_the_episodes_of_the_results():
         assert [row["option"] for row in quoted if row["game"] == game][1:] == [*modified.changes_of(game)]
     for page in ("docs/modified.md", "benchmarks/results/modified.md"):
         assert "means over 100 episodes with their standard errors, actions sampled" in flat(page)
+
+
+def test_the_page_names_each_change_all_of_whose_episodes_end_at_the_limit():
+    [quoted] = tables("docs/modified.md")
+    whole = [row["option"] for row in quoted if row["truncated"] == "100"]
+    named = flat("docs/modified.md").partition('"truncated" is the number')[2].partition("measure the limit")[0]
+    assert whole and [name for name in whole if f"`{name}`" in named] == whole

@@ -1,11 +1,11 @@
 """`python -m trainer bench GAME...`: many seeds of one or several games at once, and a table of their results."""
 
 import contextlib
-import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 
 from envs_c import install
+from trainer import imports
 from trainer.commands.arguments import admitted_training, game_of, refuse_large_seed, spaces_for
 from trainer.commands.eval import no_ops_setting, numbers_setting
 from trainer.commands.sweep import name_setting
@@ -60,7 +60,7 @@ def main(argv: list[str]) -> None:
     """Run trainings and print the table."""
     if {"-h", "--help"} & set(argv):
         parse(BenchOptions, ["--help"], "bench GAME...", ABOUT)
-    if importlib.util.find_spec("optuna") is None:
+    if not imports.has_package("optuna"):
         raise SweepError(f"a bench needs optuna: {install.hint('sweep')}")
     first = next((index for index, text in enumerate(argv) if text.startswith("-")), len(argv))
     games = list(dict.fromkeys(game_of([text], "bench ") for text in argv[:first])) or [game_of(argv, "bench ")]

@@ -17,7 +17,7 @@ from trainer.errors import SettingError
 from trainer.files import require_folder
 from trainer.log.console import Terminal
 from trainer.log.text import show
-from trainer.runs.find import find_all, folder_of
+from trainer.runs.find import find_folders
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def main(argv: list[str]) -> None:
                     "--group also statistics over seeds: interquartile means, performance profiles and probabilities of "
                     "improvement (Agarwal et al. 2021), of groups of five runs or more with bootstrap intervals. "
                     f"{SCORES_HELP}")
-    found = [list(map(folder_of, find_all(name))) for name in options.run]
+    found = list(map(find_folders, options.run))
     one_by_one = {folders[0].resolve() for folders in found if len(folders) == 1}
     folders = list(itertools.chain(*found))
     by_beginning = [folder for folder in folders if folder.resolve() not in one_by_one]

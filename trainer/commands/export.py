@@ -1,12 +1,12 @@
 """`python -m trainer export RUN`: a trained agent as an ONNX graph, and as a safetensors file."""
 
-import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from envs_c import install
 from envs_c.text import say
+from trainer import imports
 from trainer.commands.arguments import CodeOptions, Run, admitted_run
 from trainer.config.fields import path_setting
 from trainer.config.options import parse
@@ -60,7 +60,7 @@ def main(argv: list[str]) -> None:
 
 def require_packages() -> None:
     """Raise ExportError if a package for the format onnx is not installed."""
-    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+    missing = [name for name in PACKAGES if not imports.has_package(name)]
     if missing:
         raise ExportError(f"--format onnx needs {', '.join(missing)}: {install.hint('export')}, or use --format safetensors, "
                           "which needs no package")

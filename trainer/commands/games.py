@@ -74,8 +74,11 @@ def play(argv: list[str]) -> int:
 
 def _named(argv: Sequence[str]) -> str | None:
     """The game or the run in the arguments of `play`; None if there is none."""
+    pairs = False  # NAME=VALUE behind --options; elsewhere a text with = is a name, such as runs/lr=0.1
     for before, text in zip(["-h", *argv], argv, strict=False):
-        if not text.startswith("-") and "=" not in text and (not before.startswith("-") or "=" in before or _is_flag(before)):
+        if text.startswith("-"):
+            pairs = text.partition("=")[0] == "--options"
+        elif not (pairs and "=" in text) and (not before.startswith("-") or "=" in before or _is_flag(before)):
             return text
     return None
 

@@ -12,7 +12,7 @@ from trainer.config.fields import Section, matching
 from trainer.config.options import parse
 from trainer.errors import ConfigError
 from trainer.files import require_folder
-from trainer.runs.find import find_all, folder_of, hint
+from trainer.runs.find import find_folders, hint
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def main(argv: list[str]) -> None:
     options = parse(ReportOptions, argv, "report", "Write one HTML page about a run, or about several side by side: curves, "
                     "evaluations with intervals, settings, the film, machine and versions. It needs no other file. "
                     f"{SCORES_HELP}")
-    folders = list({path.resolve(): path for name in options.run for path in map(folder_of, find_all(name))}.values())
+    folders = list({path.resolve(): path for name in options.run for path in find_folders(name)}.values())
     if not folders:
         raise ConfigError(f"RUN is missing; {hint()}")
     from trainer.results.report import REPORT, write_report

@@ -1,6 +1,5 @@
 """`python -m trainer sweep GAME`: search for the best settings for a game."""
 
-import importlib.util
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 from envs_c import install
 from envs_c.text import say
+from trainer import imports
 from trainer.commands.arguments import admitted_training, game_of, refuse_large_seed, spaces_for
 from trainer.config import Config
 from trainer.config.before_parse import is_given
@@ -66,7 +66,7 @@ def main(argv: list[str]) -> None:
     """Run trials and report them."""
     if {"-h", "--help"} & set(argv):
         parse(SweepOptions, ["--help"], "sweep GAME", ABOUT)
-    if importlib.util.find_spec("optuna") is None:
+    if not imports.has_package("optuna"):
         raise SweepError(f"a sweep needs optuna: {install.hint('sweep')}")
     if "--report" in argv and not argv[0].startswith("-"):
         _report(argv)

@@ -3,7 +3,7 @@
 As in the parse, the last one of several holds, and the name of an option may be written with underscores.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 
@@ -42,6 +42,21 @@ def dashed(text: str) -> str:
     """An argument with dashes in an option's name: --reward-transform=a_b:c for --reward_transform=a_b:c."""
     name, equals, value = text.partition("=")
     return (name.replace("_", "-") if name.startswith("--") else name) + equals + value
+
+
+def with_names_first(argv: Sequence[str], flags: Collection[str]) -> list[str]:
+    """The arguments with those that belong to no option in front, since tyro would keep only those before the first option.
+
+    flags: the options without a value.
+    """
+    names, rest, takes = [], [], False  # takes: the argument is the value of the option before it
+    for text in argv:
+        if takes or text.startswith("-"):
+            takes = not takes and "=" not in text and dashed(text) not in flags
+            rest.append(text)
+        else:
+            names.append(text)
+    return [*names, *rest]
 
 
 def with_pairs_together(argv: Sequence[str]) -> list[str]:

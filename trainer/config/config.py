@@ -134,6 +134,15 @@ def with_added(settings: dict[str, Any], known: Collection[str]) -> dict[str, An
     return {later: value for later, value in ADDED_LATER.items() if later in known} | settings
 
 
+def completed(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a saved run, perhaps of an older version, with those that this version has added."""
+    found = {name: with_added(settings[name], {one.name for one in fields(made)}) for name, made in SECTIONS.items()
+             if isinstance(settings.get(name), dict)}
+    if "env" in found and not GameName(settings["game"]).is_gym:  # where it has no effect
+        found["env"]["observations"] = EnvConfig.observations
+    return settings | found
+
+
 def setting(section: str, name: str) -> Field:
     """The field of a setting, such as ("ppo", "gamma"). Raises ConfigError if it does not exist."""
     refuse_unknown({section: None}, set(SECTIONS), "")
@@ -157,17 +166,21 @@ def overlay(config: Config, changes: dict[str, dict[str, Any]]) -> Config:
 
     Raises ConfigError for an unknown setting.
     """
-    if isinstance(changes, dict):
-        for name in changes.keys() - SECTIONS.keys():
-            if (whole := full_name(name)) != name:
-                raise ConfigError(f"unknown setting {name}; it is {whole}: write it in the table {whole.partition('.')[0]}")
-    refuse_unknown(changes, set(SECTIONS), "")
+    _refuse_misplaced(changes, set(SECTIONS), "")
     for name, change in changes.items():
-        refuse_unknown(change, {one.name for one in fields(SECTIONS[name])}, f"{name}.")
+        _refuse_misplaced(change, {one.name for one in fields(SECTIONS[name])}, f"{name}.")
     options = changes.get("env", {}).get("options")
     if isinstance(options, dict):  # else its check says what it must be
         changes = changes | {"env": changes["env"] | {"options": added_options(config.env.options, options)}}
     return replace(config, **{name: replace(getattr(config, name), **change) for name, change in changes.items()})
+
+
+def _refuse_misplaced(given: Any, known: set[str], prefix: str) -> None:
+    """As `refuse_unknown`; a setting of another section is named with its own."""
+    for name in given if isinstance(given, dict) else ():
+        if name not in known and (whole := full_name(name)) != name:
+            raise ConfigError(f"unknown setting {prefix}{name}; it is {whole}: write it in the table {whole.partition('.')[0]}")
+    refuse_unknown(given, known, prefix)
 
 
 def added_options(options: dict[str, float | str], more: dict[str, float | str]) -> dict[str, float | str]:

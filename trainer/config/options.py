@@ -20,7 +20,7 @@ from tyro.constructors import ConstructorRegistry, PrimitiveConstructorSpec, Pri
 
 from envs_c.errors import did_you_mean
 from envs_c.views import DEFAULT
-from trainer.config.before_parse import dashed, is_given, is_set, option_of, value_of, with_pairs_together
+from trainer.config.before_parse import dashed, is_given, is_set, option_of, value_of, with_names_first, with_pairs_together
 from trainer.config.config import (
     SECTIONS,
     SIZES,
@@ -34,7 +34,7 @@ from trainer.config.config import (
     overlay,
     sizes_checked_later,
 )
-from trainer.config.fields import Section, checked_later
+from trainer.config.fields import Section, checked_later, plain_type
 from trainer.config.games import GameName
 from trainer.config.preset import Spaces, preset, preset_file
 from trainer.config.sections import OF_ONE_SESSION
@@ -112,6 +112,9 @@ def parse(options: type, argv: Sequence[str], verb: str, description: str):
     Raises ConfigError for an unknown option and for a bad value. Exits for --help.
     """
     program = f"{program_name()} {verb}"
+    if any(_is_positional(one) and get_origin(plain_type(one)) is tuple for one in fields(options)):
+        given = [option_of(one.name) for one in fields(options) if plain_type(one) is bool]
+        argv = with_names_first(argv, ["-h", "--help", *given, *(f"--no-{option[2:]}" for option in given)])
     parsed, rest = _cli(options, argv, program, sections=(options,), description=description,
                         config=(PositionalMetavarFromFieldName,))
     _refuse_unknown(rest, (options,), _listing(f"{program} --help"))
@@ -180,8 +183,10 @@ def _refuse_unknown(arguments: Sequence[str], sections: Iterable[type], listing:
     unknown = next((text for text in arguments if text.startswith("-")), None)
     if unknown is None:
         raise ConfigError(f"unexpected argument {arguments[0]!r}; {listing}")
-    name = unknown.partition("=")[0].replace("_", "-")
-    hint = did_you_mean(name, _names(sections), 0.7)
+    name, names = unknown.partition("=")[0].replace("_", "-"), _names(sections)
+    if name in names:
+        raise ConfigError(f"unexpected argument '--' before {name}; {listing}")
+    hint = did_you_mean(name, names, 0.7)
     raise ConfigError(f"unknown option {name}; {hint}{' ' if hint else ''}{listing}")
 
 

@@ -1,6 +1,7 @@
 """Pictures of curves: curves.png of one run, drawn from its metrics.jsonl, and the scores of several runs in one picture."""
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -21,6 +22,7 @@ from trainer.runs.summary import read_run
 _LOSSES = {"loss_policy": "Policy loss", "loss_value": "Value loss", "entropy": "Entropy of the policy"}  # titles
 _STYLES = ("-", "--", ":", "-.")  # for the first ten curves, the next ten, ...
 _MOST_POINTS = 2000  # per curve; long runs then draw as fast as short ones
+_NAMED = 20  # curves in a legend at most: more names would fill the picture
 # Of the six axes of curves.png, as parts of the picture. A layout that matplotlib computes takes as long as the drawing.
 _MARGINS = {"left": 0.075, "right": 0.985, "top": 0.87, "bottom": 0.08, "wspace": 0.34, "hspace": 0.36}
 
@@ -78,8 +80,9 @@ def draw_comparison(curves: Sequence[Curve], path: Path, by: str, game: str,
     for index, curve in enumerate(curves):
         style = {"color": f"C{index % 10}", "linestyle": _STYLES[index // 10 % len(_STYLES)]}
         stride = len(curve.across) // _MOST_POINTS + 1
+        chosen = [*range(0, len(curve.across) - 1, stride), len(curve.across) - 1]
         marker = "." if len(curve.across) == 1 else None
-        axes.plot(curve.across[::stride], curve.score[::stride], label=_plain(curve.label), linewidth=1.4, marker=marker,
+        axes.plot(curve.across[chosen], curve.score[chosen], label=_plain(curve.label), linewidth=1.4, marker=marker,
                   **style)
         if curve.deviation is not None:
             axes.fill_between(curve.across, curve.score - curve.deviation, curve.score + curve.deviation, alpha=0.2,
@@ -90,7 +93,7 @@ def draw_comparison(curves: Sequence[Curve], path: Path, by: str, game: str,
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.set_xlim(left=0)
     _apart_from_the_frame(axes)
-    axes.legend(frameon=False, fontsize="small")
+    _legend(axes)
     try:
         _save(figure, path)
     except OSError as error:
@@ -107,7 +110,15 @@ def _draw_profiles(axes: Axes, profiles: Mapping[str, Mapping[str, Any]]) -> Non
             axes.fill_between(one["at"], *one["band"], alpha=0.2, linewidth=0, color=line.get_color())
     _label(axes, "Performance profile", "score", "part of the runs with a higher score")
     axes.set_ylim(-0.03, 1.03)
-    axes.legend(frameon=False, fontsize="small")
+    _legend(axes)
+
+
+def _legend(axes: Axes) -> None:
+    """Name the first curves in a legend, and say how many have no name there."""
+    lines = axes.get_lines()
+    if len(lines) > _NAMED:
+        axes.plot([], [], " ", label=f"and {len(lines) - _NAMED} more")
+    axes.legend(handles=[*lines[:_NAMED], *axes.get_lines()[len(lines):]], frameon=False, fontsize="small")
 
 
 def _apart_from_the_frame(axes: Axes) -> None:
@@ -119,13 +130,15 @@ def _apart_from_the_frame(axes: Axes) -> None:
 
 
 def _plain(text: str) -> str:
-    """A text without formulas: matplotlib takes text between two $ as one."""
-    return text.replace("$", r"\$")
+    """A text as it is: matplotlib takes text between two $ as a formula, and names no curve whose label begins with _."""
+    return (f" {text}" if text.startswith("_") else text).replace("$", r"\$")
 
 
 def _save(figure: Figure, path: Path) -> None:
     picture = BytesIO()
-    figure.savefig(picture, format="png")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about letters that the font does not have, such as Chinese ones: they become boxes
+        figure.savefig(picture, format="png")
     write_atomically(path, [picture.getvalue()])
 
 

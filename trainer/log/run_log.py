@@ -71,7 +71,8 @@ class RunLog:
     def __enter__(self) -> "RunLog":
         with contextlib.ExitStack() as opened:
             self._metrics = opened.enter_context(contextlib.closing(MetricsFile(self.folder, self._resume_step)))
-            self._trackers = open_trackers(self._tracker_names, self.folder, self._settings, self._resume_step, opened)
+            self._trackers = open_trackers(self._tracker_names, self.folder, self._settings, self._resume_step, opened,
+                                           self.note)
             for entry in self._metrics.kept:
                 self.progress.history.add(entry.get("score_mean"))
                 self.progress.entropies.add(entry.get("entropy"))
@@ -92,7 +93,7 @@ class RunLog:
                 if self._unwritten and not isinstance(error, RunError):  # without its folder a tracker has no place to write
                     self._track()
                 self.end_training()
-        except Exception:  # such as a tracker that cannot be closed: it must not hide the error of the training
+        except Exception:  # it must not hide the error of the training
             if error is None:
                 raise
 

@@ -16,11 +16,10 @@ stay beside the new ones.
 
 import contextlib
 import importlib
-import importlib.util
 import json
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -104,7 +103,7 @@ def require(names: Sequence[str]) -> None:
     Raises TrackerError if a package is not installed, ConfigError if an import path is wrong.
     """
     packages = [TRACKERS[name].package for name in names if name in TRACKERS]
-    missing = [package for package in packages if importlib.util.find_spec(package) is None]
+    missing = [package for package in packages if not imports.has_package(package)]
     if missing:
         raise TrackerError(f"--track {','.join(names)} needs {' and '.join(missing)}, which {_are(missing)} not installed: "
                            f"pip install {' '.join(missing)}, or choose other trackers")
@@ -120,10 +119,11 @@ def tracker_class(name: str) -> type[Tracker]:
 
 
 def open_trackers(names: Sequence[str], folder: Path, settings: dict[str, Any], resume_step: int | None,
-                  opened: contextlib.ExitStack) -> list[Tracker]:
+                  opened: contextlib.ExitStack, note: Callable[[str], None]) -> list[Tracker]:
     """Make the trackers of a run.
 
     opened: closes them when it is left.
+    note: called with a line about a tracker that cannot be closed.
     Raises TrackerError, and ConfigError as `require`.
     """
     require(names)
@@ -133,8 +133,17 @@ def open_trackers(names: Sequence[str], folder: Path, settings: dict[str, Any], 
         errors = contextlib.nullcontext() if name in TRACKERS else imports.user_errors("track", name, "making the tracker")
         with errors:
             tracker = made(folder=folder, settings=settings, resume_step=resume_step)
-        trackers.append(opened.enter_context(contextlib.closing(tracker)))
+        opened.callback(_close, tracker, note)
+        trackers.append(tracker)
     return trackers
+
+
+def _close(tracker: Tracker, note: Callable[[str], None]) -> None:
+    try:
+        tracker.close()
+    except Exception as error:  # any error of another package: the run has all that it made
+        note(f"the tracker {type(tracker).__name__} failed at its end ({type(error).__name__}: {error}); metrics.jsonl has all "
+             "metrics")
 
 
 def _are(names: list[str]) -> str:

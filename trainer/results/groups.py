@@ -88,12 +88,19 @@ def sentence(pair: Mapping[str, Any]) -> str:
 
 
 def warnings(runs: Sequence[Run]) -> list[str]:
-    """A line if the runs were evaluated under different protocols; empty if all are under the same one, or not evaluated."""
+    """A line if the runs were evaluated under different protocols, and one if the game of one name is in different files."""
     protocols = sorted({run.protocol for run in runs if run.evaluations})
     if len(protocols) < 2:
-        return []
+        return _other_files(runs)
     return [f"careful: the evaluations have {len(protocols)} protocols, so their scores do not compare: evaluate each run "
-            f"under the same one with `{program_name()} eval RUN --sticky P --noop-max N`"]
+            f"under the same one with `{program_name()} eval RUN --sticky P --noop-max N`", *_other_files(runs)]
+
+
+def _other_files(runs: Sequence[Run]) -> list[str]:
+    games = list(dict.fromkeys(run.game for run in runs))
+    if len(games) < 2:
+        return []
+    return [f"careful: {games[0].short} is {' and '.join(games)}: their scores compare only if it is the same game"]
 
 
 def notes(runs: Sequence[Run]) -> list[str]:
@@ -102,7 +109,7 @@ def notes(runs: Sequence[Run]) -> list[str]:
               "episodes of the training, since not every run has an evaluation"}[score_of(runs)]]
     if score_of(runs) == "evaluation":
         lines[0] += ": " + "; ".join(sorted({run.protocol for run in runs}))
-        lines += warnings(runs)
+    lines += warnings(runs) if score_of(runs) == "evaluation" else _other_files(runs)
     if any(normalized(run, 0.0) is not None for run in runs):
         lines.append(f"human: 0 for random play, 1 for the human of {SOURCE}")
     return lines

@@ -105,7 +105,7 @@ def _episodes(summary: dict[str, Any]) -> str:
 
 def _statistics(runs: dict[str, Run], folders: Sequence[Path]) -> list[str]:
     """The statistics of groups of runs of one game; empty if there is nothing to compare."""
-    if len(runs) < 2 or len({run.game for run in runs.values()}) > 1 or any(run.score is None for run in runs.values()):
+    if len(runs) < 2 or len({run.game.short for run in runs.values()}) > 1 or any(run.score is None for run in runs.values()):
         return []
     groups = grouped(read(folders, "steps"))
     columns, rows = group_table(groups)
@@ -115,15 +115,19 @@ def _statistics(runs: dict[str, Run], folders: Sequence[Path]) -> list[str]:
 
 def _curves(runs: dict[str, Run]) -> list[str]:
     """The charts, below a legend if there are several runs."""
-    entries = {label: read_metrics(run.folder) for label, run in runs.items()}
+    every = [_lines(label, read_metrics(run.folder)) for label, run in runs.items()]  # the entries of one run at a time
     names = "".join(f'<li><i class="c{index % COLOURS}"></i>{html.escape(label)}</li>' for index, label in enumerate(runs))
     charts = []
-    for title, key, across in _CHARTS:
-        lines = [_curve(label, some, key, across) for label, some in entries.items()]
+    for (title, key, across), lines in zip(_CHARTS, zip(*every, strict=True), strict=True):
         drawn = chart(lines, "minutes of training" if across == "minutes" else "steps", f"{title} against {across}",
                       number if across == "minutes" else count, zero=key == "sps")
         charts.append(f'<div class="chart"><h3>{html.escape(title)}</h3>{drawn}</div>\n')
     return [f'<ul class="legend">{names}</ul>\n' if len(runs) > 1 else "", f'<div class="charts">{"".join(charts)}</div>\n']
+
+
+def _lines(label: str, entries: Sequence[dict[str, Any]]) -> list[Line]:
+    """A run's curve in each chart."""
+    return [_curve(label, entries, key, across) for _, key, across in _CHARTS]
 
 
 def _curve(label: str, entries: Sequence[dict[str, Any]], key: str, across: str) -> Line:
@@ -162,18 +166,24 @@ def _caption(label: str, run: Run) -> str:
 
 
 def _settings(runs: dict[str, Run]) -> str:
-    """The settings that are not the preset's, or that differ between the runs; all of them in a part that opens."""
-    default, every = _preset(next(iter(runs.values()))).to_dict(), {label: _flat(run.config) for label, run in runs.items()}
+    """The settings that are not the preset's, or that differ between the runs; all of them in a part that opens.
+
+    Without a preset to read they stand beside the defaults.
+    """
+    start, every = _preset(next(iter(runs.values()))), {label: _flat(run.config) for label, run in runs.items()}
     names = list(dict.fromkeys(name for settings in every.values() for name in settings))
-    usual = _flat(default)
+    usual, heading = _flat(start.to_dict()), "default" if start == Config(start.game) else "preset"
     rows = [(name, *(_shown(settings.get(name)) for settings in every.values()), _shown(usual.get(name))) for name in names]
-    columns = ("setting", *(every if len(runs) > 1 else ("value",)), "preset")
+    columns = ("setting", *(every if len(runs) > 1 else ("value",)), heading)
     changed = [row for row in rows if len(set(row[1:])) > 1]
     return html.table(columns, changed) + html.details("All settings", html.table(columns, rows))
 
 
 def _preset(run: Run) -> Config:
-    """The settings of the run's game, view and kind of play without any change. Defaults, if there is no preset to read."""
+    """The settings of the run's game, view and kind of play without any change. Defaults, if there is no preset to read.
+
+    That of most of Gymnasium's environments follows from their spaces, which no file of a run has.
+    """
     view, alone = run.config.get("env", {}).get("view"), run.config.get("self_play", {}).get("self_play")
     try:
         return preset(run.game, view=view if isinstance(view, str) else DEFAULT, self_play=alone is True)

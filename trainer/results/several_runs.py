@@ -10,7 +10,6 @@ import numpy as np
 
 from envs_c.numbers import is_stored
 from envs_c.text import shown
-from trainer.config.games import GameName
 from trainer.config.sections import OF_THE_MACHINE
 from trainer.errors import RunError
 from trainer.log.curves import Curve
@@ -66,11 +65,11 @@ def read(folders: Sequence[Path], by: str, optional: Collection[Path] = (),
                        "train longer, or name other runs")
     if without:
         skipped(f"left out, since none of their episodes has ended yet: {_these(without)}")
-    games: dict[GameName, str] = {}
+    games: dict[str, str] = {}  # by name: a game of the user's own has another path on another machine
     for one in members:
-        games.setdefault(one.run.game, one.label)
+        games.setdefault(one.run.game.short, one.label)
     if len(games) > 1:
-        which = ", ".join(f"{folder} plays {game.short}" for game, folder in games.items())
+        which = ", ".join(f"{folder} plays {game}" for game, folder in games.items())
         raise RunError(f"scores of different games cannot be compared: {which}; name runs of one game")
     return members
 

@@ -54,6 +54,16 @@ def find_all(name: str, root: Path = ROOT) -> list[Path]:
     raise RunError(f"{_not_found(path, name, root)}; {_suggestion(name, found, root)}")
 
 
+def find_folders(name: str) -> list[Path]:
+    """The folders of the runs that `find_all` finds. Raises RunError as it does, and for a file in no run's folder."""
+    found = find_all(name)
+    for path in found:
+        if path.is_file() and not holds_run(path.parent):
+            raise RunError(f"RUN must be a run's folder, or one of its checkpoints, not the file {path}: leave it out; "
+                           f"{hint()}")
+    return list(map(folder_of, found))
+
+
 def hint() -> str:
     """The end of error messages about runs."""
     return f"`{program_name()} list` shows all runs"

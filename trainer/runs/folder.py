@@ -246,5 +246,7 @@ def _make_unique(folder: Path) -> Path:
             unique.mkdir(parents=True)
             return unique
         except FileExistsError:
+            if not unique.parent.is_dir():
+                raise OSError(errno.ENOENT, "it is a link to a folder that does not exist") from None
             number += 1
             unique = folder.with_name(f"{folder.name}-{number}")

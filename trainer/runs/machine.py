@@ -63,7 +63,7 @@ def _output(program: str, *arguments: str) -> str:
     if shutil.which(program) is None:
         return ""
     try:
-        done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=_TIMEOUT, check=False)
+        done = subprocess.run([program, *arguments], capture_output=True, timeout=_TIMEOUT, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+    return os.fsdecode(done.stdout).strip() if done.returncode == 0 else ""  # git names folders, also those not in UTF-8

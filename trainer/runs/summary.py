@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from trainer.config.config import SECTIONS
+from trainer.config.config import SECTIONS, completed
 from trainer.config.games import GameName
 from trainer.errors import RunError
 from trainer.files import read_json
@@ -20,7 +20,7 @@ class Run:
     """A run over all its sessions."""
 
     folder: Path
-    config: dict[str, Any]    # the settings in config.json, in the form of the version that wrote it
+    config: dict[str, Any]    # the settings in config.json, with those that later versions added, see `completed`
     started: datetime         # start of the first session
     step: int                 # all environments together
     seconds: float            # of training
@@ -86,7 +86,7 @@ def read_run(folder: Path) -> Run:
         evaluations = []
     scores = [entry["score_mean"] for entry in entries if entry.get("score_mean") is not None]
     last = entries[-1] if entries else {"step": 0, "seconds": 0.0}
-    return Run(folder, config, started, last["step"], last["seconds"], scores[-1] if scores else None,
+    return Run(folder, completed(config), started, last["step"], last["seconds"], scores[-1] if scores else None,
                _best_score(entries, enough(num_envs)), evaluations, is_locked(folder))
 
 

@@ -182,8 +182,9 @@ class _Work:
             for training, _, _ in self.running:
                 training.interrupt()
         finally:
-            for training, trial, _ in self.running:
+            for training, _, _ in self.running:
                 training.end()
+            for _, trial, _ in self.running:  # after all have ended: the storage may fail
                 self.tasks.failed(trial, "reason", "interrupted")
 
 

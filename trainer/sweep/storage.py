@@ -42,8 +42,8 @@ def shown(url: str) -> str:
 
 
 def default_storage(folder: Path, database: str = DATABASE) -> str:
-    """The URL of the database in the folder of a sweep."""
-    return sqlalchemy.URL.create("sqlite", database=str(folder.resolve() / database)).render_as_string()
+    """The URL of the database in the folder of a sweep. Raises FileError if no URL can name it."""
+    return sqlalchemy.URL.create("sqlite", database=str(user_path(str(folder.resolve() / database)))).render_as_string()
 
 
 @contextlib.contextmanager

@@ -23,6 +23,7 @@ from trainer.sweep.storage import is_there, open_storage
 
 _JOIN = 10       # seconds to wait for the facts from the process that begins a sweep
 _LARGEST_PID = 2**31 - 1
+_PROCESS = secrets.token_hex(4)  # another process of this host may have had our number before, as in a container
 
 
 class SeededByTrial(BaseSampler):
@@ -207,8 +208,8 @@ def _counts(trial: FrozenTrial) -> bool:
 
 
 def this_process() -> dict[str, Any]:
-    """The host and the number of this process."""
-    return {"host": socket.gethostname(), "pid": os.getpid()}
+    """The host of this process, a text that no other process has, and its number."""
+    return {"host": socket.gethostname(), "process": _PROCESS, "pid": os.getpid()}
 
 
 def fail_the_dead(study: optuna.Study) -> None:
@@ -223,8 +224,10 @@ def fail_the_dead(study: optuna.Study) -> None:
     here = this_process()
     for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
         pid = trial.user_attrs.get("pid")
-        noted = isinstance(pid, int) and 0 < pid <= _LARGEST_PID  # a process notes its host, then its number
-        if noted and trial.user_attrs.get("host") == here["host"] and pid != here["pid"] and not _alive(pid):
+        noted = isinstance(pid, int) and 0 < pid <= _LARGEST_PID  # a process notes its number last
+        ours = trial.user_attrs.get("process", here["process"]) == here["process"]  # an older version did not note it
+        dead = not ours if pid == here["pid"] else noted and not _alive(pid)
+        if noted and trial.user_attrs.get("host") == here["host"] and dead:
             with contextlib.suppress(ValueError, UpdateFinishedTrialError):  # another process has marked it, perhaps just now
                 study.tell(trial.number, state=TrialState.FAIL)
 

@@ -20,7 +20,7 @@ from trainer.rollout.actor import collect
 from trainer.rollout.faults import first_fault
 from trainer.runs import checkpoint
 from trainer.runs.evaluation import JUDGED
-from trainer.runs.folder import open_folder
+from trainer.runs.folder import open_folder, refuse_files, refuse_run
 from trainer.training.build import Plan, build, decide
 from trainer.training.initial import resolved
 from trainer.training.next_steps import next_steps
@@ -81,6 +81,7 @@ def start(plan: Plan, ranks: Ranks) -> TrainingSession:
     try:
         with closed_on_error(build(plan, ranks)) as session:
             if plan.checkpoint is None:
+                ranks.broadcast(lambda: _refuse_begun(plan.folder))
                 session.save(plan.folder)  # for resuming a run killed early
         return session
     except BaseException:
@@ -88,6 +89,12 @@ def start(plan: Plan, ranks: Ranks) -> TrainingSession:
             with contextlib.suppress(OSError):
                 plan.folder.rmdir()  # only if it is empty
         raise
+
+
+def _refuse_begun(folder: Path) -> None:
+    """Raises RunError if another process has begun a run in `folder` since `decide`: a save would remove its checkpoints."""
+    refuse_run(folder)
+    refuse_files(folder)
 
 
 def finish(session: TrainingSession, folder: Path, log: RunLog):

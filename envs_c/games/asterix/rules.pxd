@@ -16,7 +16,7 @@ cdef enum:
     STUN = 126, TITLE_FRAMES = 255
     WIDE_LEFT = 3, WIDE_RIGHT = 5                   # pixels by which a stunned Asterix reaches farther; Obelix 1 less
     AGAIN = 4                                       # pixels by which a stun that begins again moves the hero to the left
-    ROUND = 128, MOST_LIVES = 8
+    ROUND = 128, MOST_LIVES = 8, LAP = 1_000_000_000    # points that are taken off before int32 overflows
     HARMLESS_LYRES = 1, RANDOM_THINGS = 2, QUICK_POINTS = 4     # bits of `rules`: changes of the cartridge's rules
     LYRES = 9, PRICES = 11                          # sprites: 0 .. 8 treasures, 9 and 10 lyres, 11 .. 16 points
 
@@ -169,6 +169,9 @@ cdef inline float take_treasure(Asterix* game) noexcept nogil:
         game.bonus += game.bonus < 5
         game.next_bonus += BONUS[game.bonus]
         game.lives += game.lives < MOST_LIVES
+        if game.next_bonus > 2 * LAP:  # the picture shows the score modulo 1,000,000, and lives come every 40,000: as before
+            game.score -= LAP
+            game.next_bonus -= LAP
     game.taken += 1
     if game.taken == STAGE:
         next_stage(game)

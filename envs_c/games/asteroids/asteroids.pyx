@@ -57,14 +57,14 @@ Lives. 4 at first, one more at every 5,000 points, up to 9.
 
 End. The episode ends with the last life.
 
-UFOs. With ufos=1 they come, as in ALE's difficulty 3; by default there are none, as in difficulty 0. After the first 1,024
-frames, and again after each UFO, 256 odd frames are counted in which the ship or its explosion is on the field. Then a UFO
-comes at x 162, in a random line of 0 to 79. Below 7,000 points it is large (7 pixels, 6 lines, 200 points), from 15,000 on
-small (5 pixels, 4 lines, 1,000 points), between them one or the other. In odd frames it moves one pixel, to a random side;
-half of them also climb or sink by one line, and turn back in lines 0 and 79. One that climbs from line 0 or sinks from line
-79 leaves the field and is not seen. Back at x 162 the UFO is gone. In each odd frame in which its shot does not fly it
-shoots: in a random direction, and a small one in one of the 4 directions of the quarter in which the ship is. The shot
-begins 3 lines below the UFO's corner, moves as the ship's shots do, and lasts up to 44 frames.
+UFOs. With ufos=1 they come, as in ALE's difficulty 3; by default there are none, as in difficulty 0. From the start, and
+again after each UFO, 256 odd frames are counted in which the ship or its explosion is on the field, but none of the first
+1,024 of each 65,536 frames. Then a UFO comes at x 162, in a random line of 0 to 79. Below 7,000 points it is large (7
+pixels, 6 lines, 200 points), from 15,000 on small (5 pixels, 4 lines, 1,000 points), between them one or the other. In odd
+frames it moves one pixel, to a random side; half of them also climb or sink by one line, and turn back in lines 0 and 79.
+Back at x 162 the UFO is gone. In each odd frame in which its shot does not fly it shoots: in a random direction, and a
+small one in one of the 4 directions of the quarter in which the ship is. The shot begins 3 lines below the UFO's corner,
+moves as the ship's shots do, and lasts up to 44 frames.
 
 Hits with UFOs. The order is then: ship, first shot, UFO's shot, second, UFO, first, ship, second, UFO's shot, first, UFO,
 second. The UFO breaks rocks as a ship of 8 pixels and 4 lines would (6 and 2 if small) and explodes; its shot breaks them,

@@ -73,8 +73,8 @@ from envs_c.games.enduro.picture cimport (
 from envs_c.games.enduro.road cimport GROUPS, HIGH, KNOWN_SPACE, curve, known_edges, make_known, side_of
 from envs_c.games.enduro.rules cimport begin, play_frame
 from envs_c.games.enduro.state cimport (
-    CAR_BITS, CLEAR_WEATHER, COMING, DAY, DEPTHS, FIRST_QUOTA, LANES, NO_OVERTAKING, NO_SLOT, PHASE, QUOTA, SLIDING_RIGHT,
-    SLOTS, SOFT_CARS, STRAIGHT_ROAD, Enduro, Race, cars_seen, clock_of, ctzll, prefetch, season_of)
+    CAR_BITS, CLEAR_WEATHER, COMING, DAY, DEPTHS, FIRST_QUOTA, LANES, NO_SLOT, PHASE, QUOTA, SLIDING_RIGHT, SLOTS, Enduro, Race,
+    cars_seen, changes_of, clock_of, ctzll, prefetch, season_of)
 from envs_c.games.enduro.tables cimport (
     COVER, DOT, DOT_WIDE, DRUM, DRUM_X, DRUM_Y, GROUND, GROUNDS, GROUND_ROW, HILL_COVER, HILL_ROW, LIGHTS_SHAPE, LIGHT_COVER,
     LIGHT_ROWS, MARGIN, NUMBERS, NUMBERS_END, PALETTE, PALETTES, PANELS, PANEL_ROW, PICTURES, PLACES, PLACE_X, PLACE_Y, SAND,
@@ -94,9 +94,7 @@ cdef enum:
 
 
 cdef void reset(void* state, const double* options, Rng* rng) noexcept nogil:
-    cdef int changes = ((0 if options[2] else CLEAR_WEATHER) | (0 if options[3] else STRAIGHT_ROAD)
-                        | (0 if options[4] else SOFT_CARS) | (0 if options[5] else NO_OVERTAKING))
-    begin(<Enduro*>state, <int>options[0], options[1] != 0, changes, rng)
+    begin(<Enduro*>state, <int>options[0], options[1] != 0, changes_of(options), rng)
 
 
 cdef float step(void* state, int action, Rng* rng, bint* over) noexcept nogil:

@@ -78,6 +78,12 @@ ctypedef struct Enduro:
     Race shown              # the race one frame ago, which the screen shows
 
 
+cdef inline int changes_of(const double* options) noexcept nogil:
+    """The bits of `changes` under these options."""
+    return ((options[2] == 0.0) * CLEAR_WEATHER | (options[3] == 0.0) * STRAIGHT_ROAD | (options[4] == 0.0) * SOFT_CARS
+            | (options[5] == 0.0) * NO_OVERTAKING)
+
+
 cdef inline int clock_of(const Race* race) noexcept nogil:
     """255 .. 0, counted down in each frame."""
     return 255 - (race.frame & 255)

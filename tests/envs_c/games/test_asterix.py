@@ -38,6 +38,18 @@ def hold(rng, action: int, often: float) -> int:
 
 # --- the rules -------------------------------------------------------------------------------------------------------
 
+@pytest.mark.parametrize("points", [0, 1_000_000_000])
+def test_the_score_of_a_game_without_end_never_leaves_what_can_be_restored(points):
+    """At 2,000,000,000 points 1,000,000,000 are taken off: rewards, lives and the picture stay as they were."""
+    village = TWINS["asterix"](scatter=0, first_stage=5)
+    following = 999_990_000 + points     # 110,000 + 40,000 k
+    village.change(score=following - 500, next_bonus=following, bonus=5, lives=1, touch=1)
+    assert village.step(NOOP) == (500, False)
+    assert (village.score, village.next_bonus, village.lives) == (999_990_000, 1_000_030_000, 2)
+    village.core.set_state(village.core.get_state())
+    assert village.seen[7] == 50
+
+
 def test_has_its_actions_features_and_screen():
     game = envs_c.game("asterix")
     assert game.actions == ("NOOP", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT")

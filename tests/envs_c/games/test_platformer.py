@@ -267,3 +267,8 @@ def test_the_flag_flies_at_the_top_of_its_pole():
 def test_refuses_wrong_options(option, value):
     with pytest.raises(envs_c.InvalidArgument, match=option):
         envs_c.make("platformer", **{option: value})
+
+
+def test_an_error_names_the_whole_range_of_a_seed():
+    with pytest.raises(envs_c.InvalidArgument, match="must be an integer from 0 to 2,147,483,647 "):
+        envs_c.make("platformer", level_seed=2**31)

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import envs_c
+from envs_c.testing.rules import area_average
 
 UP, RIGHT, LEFT, DOWN = range(4)
+FLOOR, PRIZE, LAMP = (0xC8, 0xC0, 0xB0), (0xF8, 0xE0, 0x60), 8  # colours, and the lamp's side in pixels
 
 
 def maze(num_envs=1, **settings):
@@ -75,6 +77,15 @@ def test_observations_after_the_first_do_not_depend_on_the_prize():
 def test_the_start_shows_the_prize_in_pixels():
     seen = maze(64, view="pixels")[1]
     assert len(np.unique(seen.reshape(64, -1), axis=0)) == 2
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 50])
+def test_the_lamp_hides_no_arm_and_the_grey_picture_is_the_average(length):
+    env, seen = maze(16, view="pixels", length=length)
+    for grey, screen in zip(seen, env.render(), strict=True):
+        assert np.abs(area_average(screen) - grey).max() <= 1
+        assert np.count_nonzero((screen == PRIZE).all(-1)) == LAMP**2 and np.count_nonzero((screen == FLOOR).all(-1)) == (
+            3 * 3 * length + 3 * 51 - 3 * 3)  # corridor and arms without the walker
 
 
 def test_is_truncated_after_200_steps():

@@ -9,6 +9,7 @@ from support import TOY, vector
 
 import envs_c
 from benchmarks.cartridges.open_state import struct
+from benchmarks.cartridges.twins import TWINS
 from envs_c import InvalidState, VecEnv, outside
 from envs_c.engine.state import close_state
 from envs_c.engine.vecenv import HEAD_SIZE
@@ -50,6 +51,13 @@ def test_a_state_that_cannot_exist_is_refused_by_its_number_and_nothing_changes(
     with pytest.raises(InvalidState, match=r"^environment 2 of this state is in none that toy could have produced: use"):
         core.set_state(changed(core, **values))
     assert core.get_state() == before
+
+
+@pytest.mark.parametrize("name", sorted(TWINS))
+def test_a_state_of_a_game_under_other_rules_is_refused(name):
+    machine = TWINS[name]()
+    with pytest.raises(InvalidState):
+        machine.change(**{"changes" if name == "enduro" else "rules": 1})
 
 
 @pytest.mark.parametrize("values", [{"last_action": 3}, {"episode_return": -1e300}, {"cell": 7}, {"cell": 8, "over": 1},

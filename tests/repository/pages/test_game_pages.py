@@ -40,6 +40,13 @@ def test_a_game_has_a_score_and_a_film_and_the_readme_shows_it(name):
     assert f'src="docs/gallery/{name}.gif"' in readme and f'href="docs/games/{name}.md"' in readme
 
 
+@pytest.mark.parametrize(("first", "shown"), [
+    ("End. The game ends.", "**End.** The game ends."), ("Board. `size` cells a side.", "**Board.** `size` cells a side."),
+    ("Numbers. r = 5 r + 89.", "**Numbers.** r = 5 r + 89."), ("After B. Bakker, 2001.", "After B. Bakker, 2001.")])
+def test_the_label_of_a_paragraph_is_bold_and_an_initial_is_not(first, shown):
+    assert game_pages.markdown(first) == shown
+
+
 def test_a_game_without_a_score_has_a_page_that_names_the_command():
     game = envs_c.game("cartpole")
     assert "No film yet: `python -m benchmarks.scores.gallery cartpole`" in game_pages.page(game, None, {})

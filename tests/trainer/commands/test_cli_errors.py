@@ -43,6 +43,7 @@ from trainer.runs import checkpoint
     ("eval x --out film.txt", "--out must be none, or a file that ends in .gif or .mp4, not 'film.txt'"),
     ("breakout --num-env 3", "unknown option --num-env; did you mean --num-envs? `python -m trainer breakout --help all`"),
     ("breakout --num_env=3", "unknown option --num-env; did you mean --num-envs?"),
+    ("breakout -- --seed 3", "unexpected argument '--' before --seed; `python -m trainer breakout --help all` lists"),
     ("breakout -x", "unknown option -x; `python -m trainer breakout --help all` lists the options"),
     ("breakout --dashboard yes", "unexpected argument 'yes'; `python -m trainer breakout --help all` lists the options"),
     ("breakout --seed", "--seed needs a value; `python -m trainer breakout --help all` lists the options"),

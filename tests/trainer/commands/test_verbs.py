@@ -201,6 +201,19 @@ def test_the_name_of_a_game_plays_it_and_runs_of_this_name_are_mentioned(capsys,
     assert run(capsys, f"play --episodes 1 {shown} --speed 1000") == ""  # the screen is closed at once
 
 
+def test_a_terminal_that_has_no_columns_gets_the_list_too(capsys, there, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "0")
+    assert len(run(capsys, "list").splitlines()) == 3
+
+
+@pytest.mark.parametrize("words", ["runs/lr=0.1 --seed 3", "--options lives=3 --terminal runs/lr=0.1", "--speed=2 lr=0"])
+def test_a_run_with_an_equals_sign_in_its_name_is_watched(capsys, there, monkeypatch, words):
+    watched = []
+    monkeypatch.setattr("trainer.commands.play.main", watched.append)
+    (there / "runs" / "one").rename(there / "runs" / "lr=0.1")
+    assert run(capsys, f"play {words}") == "" and watched == [words.split()]
+
+
 @pytest.mark.parametrize("words", ["play --help", "play cartpole --help", "play one --help"])
 def test_the_help_of_play_is_for_games_for_runs_or_for_both(capsys, there, words):
     with pytest.raises(SystemExit):

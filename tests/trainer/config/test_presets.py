@@ -70,6 +70,11 @@ def test_the_preset_of_a_game_of_one_s_own_holds_for_pictures_too(tmp_path):
     assert preset(game).ppo.gamma == 0.5
 
 
+def test_a_mark_of_the_byte_order_before_a_preset_is_no_part_of_it(tmp_path):
+    (tmp_path / "mine.toml").write_text("[ppo]\ngamma = 0.5\n", encoding="utf-8-sig")
+    assert preset_module.preset_file(GameName("breakout"), str(tmp_path / "mine.toml")).ppo.gamma == 0.5
+
+
 def test_a_game_without_a_preset_has_the_defaults():
     assert preset(GameName("no_such_game")) == Config("no_such_game")
     assert preset(GameName("../breakout")) == Config("../breakout")
@@ -79,6 +84,7 @@ def test_a_game_without_a_preset_has_the_defaults():
     ("[ppo]\ngama = 0.9", "presets/game.toml: unknown setting ppo.gama; did you mean gamma"),
     ("[learning]\ngamma = 0.9", "presets/game.toml: unknown setting learning"),
     ("gamma = 0.9", "presets/game.toml: unknown setting gamma; it is ppo.gamma: write it in the table ppo"),
+    ("[ppo]\nnum_envs = 8", "presets/game.toml: unknown setting ppo.num_envs; it is env.num_envs: write it in the table env"),
     ("[ppo]\ngamma = 2", "presets/game.toml: ppo.gamma must be a number from 0 to 1, not 2"),
     ("[ppo", "presets/game.toml: "),
     ("[run]\nresume = 'runs/x'", "presets/game.toml: run.resume is no setting of a preset; write --resume runs/x"),

@@ -243,6 +243,12 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
         new_run_folder(CONFIG_OF_RUN.game, CONFIG_OF_RUN.run, tmp_path / "file")
 
 
+def test_a_link_to_a_folder_that_is_gone_is_no_endless_search_for_a_name(tmp_path):
+    (tmp_path / "runs").symlink_to(tmp_path / "unmounted")
+    with pytest.raises(RunError, match=r"runs: it is a link to a folder that does not exist; name one with --run-dir"):
+        new_run_folder(CONFIG_OF_RUN.game, CONFIG_OF_RUN.run, tmp_path / "runs")
+
+
 def test_importing_the_log_loads_no_torch_and_no_matplotlib():
     script = "import sys, trainer.log.run_log; sys.exit('torch' in sys.modules or 'matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], cwd=Path(__file__).parents[3], env=os.environ, check=False)

@@ -156,6 +156,24 @@ def test_a_tracker_that_fails_does_not_end_the_training(tmp_path, made, monkeypa
     assert len(list(tmp_path.glob("events.*"))) == 1
 
 
+def test_a_tracker_that_fails_at_its_end_fails_no_training(tmp_path, made, monkeypatch):
+    def fail(run):
+        raise ConnectionError("gone")
+
+    monkeypatch.setattr(Made, "finish", fail)
+    printed = log(tmp_path, "wandb,tensorboard", 1, 3)
+    assert printed.count("the tracker Wandb failed at its end (ConnectionError: gone); metrics.jsonl has all metrics") == 1
+    assert len(list(tmp_path.glob("events.*"))) == 1
+
+
+def test_a_folder_with_the_name_of_a_tracker_is_not_taken_for_it(tmp_path, monkeypatch):
+    (tmp_path / "made_up").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(trackers.TensorBoard, "package", "made_up")
+    with pytest.raises(TrackerError, match=r"needs made_up, which is not installed: pip install made_up"):
+        trackers.require(["tensorboard"])
+
+
 def test_damaged_ids_are_refused(tmp_path, made):
     (tmp_path / trackers.IDS).write_text("{")
     with pytest.raises(TrackerError, match=r"trackers.json is damaged: remove it"):

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import warnings
 
 import imageio.v3 as iio
 import numpy as np
@@ -187,6 +188,60 @@ def test_names_are_no_formulas_in_pictures(tmp_path, monkeypatch, capsys):
         make_run(tmp_path / "runs" / f"$\\frac{seed}", seed=seed)
     run(capsys, "compare $ --out a.png")
     assert iio.imread("a.png").std() > 1
+
+
+@pytest.mark.parametrize("words", ["", "--group"])
+@pytest.mark.parametrize("evaluation", [None, 3])
+def test_runs_of_a_game_in_files_of_two_machines_are_compared_with_a_warning(tmp_path, monkeypatch, capsys, words, evaluation):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b"):
+        make_run(tmp_path / "runs" / f"mine-{name}", game=f"/home/{name}/mine.pyx", evaluation=evaluation)
+    warning = "careful: mine is /home/a/mine.pyx and /home/b/mine.pyx: their scores compare only if it is the same game"
+    assert warning in run(capsys, f"compare runs/mine-a runs/mine-b {words}").splitlines()
+
+
+@pytest.mark.parametrize("verb", ["compare", "report"])
+def test_a_file_that_is_no_checkpoint_of_a_run_is_named(runs, capsys, verb):
+    """As a shell gives it for all that is in a bench's folder."""
+    (runs / "runs" / "bench.db").touch()
+    error = refused(capsys, f"{verb} runs/bench.db runs/breakout-a1 runs/breakout-a2")
+    assert "RUN must be a run's folder, or one of its checkpoints, not the file runs/bench.db: leave it out" in error
+
+
+@pytest.mark.parametrize("words", ["breakout-a1 --csv breakout-b1", "--no-csv breakout-a1 --by minutes breakout-b1 --csv",
+                                   "breakout-a1 --by=minutes --csv breakout-b1", "--csv breakout-a1 breakout-b1"])
+def test_options_may_stand_between_the_runs(runs, capsys, words):
+    lines = run(capsys, f"compare {words}").splitlines()
+    assert [line.split(",")[0] for line in lines] == ["run", "breakout-a1", "breakout-b1"]
+
+
+def drawn(monkeypatch, labels):
+    """The picture of curves with these labels."""
+    kept = []
+    monkeypatch.setattr(curves, "_save", lambda figure, path: kept.append(figure))
+    lines = [curves.Curve(label, np.arange(11.0), np.arange(11.0), None) for label in labels]
+    curves.draw_comparison(lines, "a.png", "steps", "breakout")
+    return kept[0].axes[0]
+
+
+@pytest.mark.parametrize(("labels", "shown"), [
+    (["_old", "new"], ["_old", "new"]), ([f"run-{k}" for k in range(22)], [*(f"run-{k}" for k in range(20)), "and 2 more"])])
+def test_a_legend_names_every_run_or_says_how_many_it_leaves_out(monkeypatch, labels, shown):
+    assert [text.get_text().strip() for text in drawn(monkeypatch, labels).get_legend().get_texts()] == shown
+
+
+def test_a_thinned_curve_ends_at_its_last_point(monkeypatch):
+    monkeypatch.setattr(curves, "_MOST_POINTS", 3)
+    assert drawn(monkeypatch, ["run"]).lines[0].get_xdata().tolist() == [0, 4, 8, 10]
+
+
+def test_letters_that_the_font_does_not_have_are_no_warning(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for seed in (1, 2):
+        make_run(tmp_path / "runs" / f"\u5b9e\u9a8c{seed}", seed=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(capsys, "compare \u5b9e --out a.png")
 
 
 @pytest.mark.parametrize("verb", ["compare breakout", "compare breakout --group", "report breakout --out all.html"])

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import weakref
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -165,6 +166,14 @@ def test_settings_stand_beside_those_of_the_preset(tmp_path, game, kind, usual):
     assert not any(f" {name} " in changed for name in usual)
 
 
+@pytest.mark.parametrize(("game", "column"), [("gym:CartPole-v1", "default"), ("gym:ALE/Pong-v5", "preset"),
+                                              ("no_such_game", "default")])
+def test_settings_without_a_preset_to_read_stand_beside_the_defaults(tmp_path, game, column):
+    text = " ".join(Page(report.page([make_run(tmp_path / "run", game=game, ppo={"gamma": 0.5})])).texts)
+    text = " ".join(text[:text.index("All settings")].split())
+    assert f" setting value {column} " in text and " gamma 0.5 0.99" in text
+
+
 def test_a_chart_maps_the_ends_of_its_axes_to_the_ends_of_its_frame():
     drawn = chart([Line("a", [0, 50, 100], [-100, -50, 0])], "steps", "a line")
     points = [tuple(map(float, pair.split(","))) for pair in re.search(r'points="([^"]+)"', drawn)[1].split()]
@@ -245,6 +254,22 @@ def test_a_run_without_a_film_hides_no_other_run_s(tmp_path):
     folders = [make_run(tmp_path / f"run{seed}", seed=seed) for seed in (1, 2)]
     (folders[1] / "episode.gif").write_bytes(b"GIF89a film")
     assert b"a film of run2" in report.page(folders)
+
+
+def test_the_metrics_of_many_runs_are_not_in_memory_at_once(tmp_path, monkeypatch):
+    class Entries(list):
+        pass
+
+    real, kept = report.read_metrics, []
+
+    def read(folder):
+        assert [one() for one in kept] == [None] * len(kept)
+        entries = Entries(real(folder))
+        kept.append(weakref.ref(entries))
+        return entries
+    monkeypatch.setattr(report, "read_metrics", read)
+    report.page([make_run(tmp_path / f"run-{seed}", seed=seed) for seed in (1, 2, 3)])
+    assert len(kept) == 3
 
 
 def test_curves_have_colours_of_their_own_and_all_points_that_fit():

@@ -1,9 +1,12 @@
 """Comparisons run by run and in groups: which runs are a group, and the numbers of its curve and of its row."""
 
+import json
+
 import numpy as np
 import pytest
 from run_support import make_run
 
+from trainer.config.sections import ADDED_LATER
 from trainer.errors import RunError
 from trainer.results.several_runs import group_table, grouped, mean_curve, member, table
 
@@ -32,6 +35,18 @@ def test_runs_are_a_group_if_only_settings_without_influence_on_the_learning_dif
     found = grouped(members(tmp_path, **{section: [{name: value, **({"seed": seed} if section == "run" else {})}
                                                    for seed, value in enumerate(values, 1)]}))
     assert {label: [one.run.seed for one in group] for label, group in found.items()} == groups
+
+
+@pytest.mark.parametrize("game", ["breakout", "gym:CartPole-v1"])
+def test_a_run_of_an_earlier_version_is_in_the_group_of_its_settings(tmp_path, game):
+    plain = {"observations": "plain"} if game.startswith("gym:") else {}
+    made = [make_run(tmp_path / f"run-{seed}", game=game, seed=seed, env=plain) for seed in (1, 2)]
+    saved = json.loads((made[0] / "config.json").read_text())
+    for section in ("env", "policy", "ppo", "run"):
+        for name in saved["config"][section].keys() & ADDED_LATER.keys():
+            del saved["config"][section][name]
+    (made[0] / "config.json").write_text(json.dumps(saved))
+    assert len(grouped([member(folder, "steps", folder.name) for folder in made])) == 1
 
 
 def test_the_curve_of_a_group_covers_what_all_of_its_runs_have(tmp_path):

@@ -1,6 +1,9 @@
 """A disk without room: each write is checked, names its file, and loses nothing that was written before."""
 
+import errno
 import json
+import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -127,6 +130,22 @@ def test_an_atomic_write_names_its_file(tmp_path):
     with pytest.raises(OSError) as error:
         write_atomically(tmp_path / "file", chunks())
     assert error.value.filename == str(tmp_path / "file") and not list(tmp_path.iterdir())
+
+
+def test_a_write_to_a_place_that_can_hold_no_file_names_the_file_and_not_a_temporary_one(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError) as error:
+        write_atomically(tmp_path / "file" / "below", [b"a"])
+    assert error.value.filename == str(tmp_path / "file" / "below")
+
+
+def test_a_file_system_that_syncs_no_folders_takes_files(monkeypatch, tmp_path):
+    def sync(number):
+        if stat.S_ISDIR(os.fstat(number).st_mode):
+            raise OSError(errno.EINVAL, "Invalid argument")
+    monkeypatch.setattr(os, "fsync", sync)
+    write_atomically(tmp_path / "file", [b"a"])
+    assert (tmp_path / "file").read_bytes() == b"a"
 
 
 def test_files_written_together_are_all_new_or_all_old(tmp_path):

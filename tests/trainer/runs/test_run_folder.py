@@ -1,6 +1,7 @@
 """A run's folder describes itself: machine, command and files."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,12 @@ def test_a_commit_is_named_with_changes_if_files_differ(repository):
     assert "changes" not in machine.commit(repository)
     (repository / "file").write_text("b")
     assert machine.commit(repository).startswith(f"{at}, with changes, in ")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_commit_in_a_folder_whose_name_is_not_in_utf_8_is_named(repository):
+    folder = repository.rename(os.fsdecode(os.fsencode(repository) + b"\xe9"))
+    assert machine.commit(folder).endswith(f" in {folder.resolve()}")
 
 
 @pytest.mark.parametrize("path", ["", "git"], ids=["outside a repository", "without git"])

@@ -1,12 +1,13 @@
 """A journal or a database of a stranger, or a damaged one, is an error of one line that names it."""
 
 import sqlite3
+from pathlib import Path
 
 import optuna
 import pytest
 
-from trainer.errors import SweepError
-from trainer.sweep.storage import open_storage, storage_errors
+from trainer.errors import FileError, SweepError
+from trainer.sweep.storage import default_storage, open_storage, storage_errors
 from trainer.sweep.study import open_study
 from trainer.sweep.tasks import Task, Tasks, open_bench
 
@@ -61,3 +62,9 @@ def test_a_task_that_is_no_text_belongs_to_nobody(tmp_path):
     for task in ([], {}, None, 1):
         study.enqueue_trial({}, user_attrs={"task": task})
     assert bench(storage) == {}
+
+
+def test_a_folder_that_no_url_can_name_is_one_line():
+    """The working folder may have a name that is not in UTF-8."""
+    with pytest.raises(FileError, match=r"must be in UTF-8$"):
+        default_storage(Path("caf\udce9"))

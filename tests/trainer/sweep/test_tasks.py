@@ -2,11 +2,15 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import optuna
 import pytest
 
 from trainer.config.games import GameName
+from trainer.errors import SweepError
+from trainer.sweep import bench
+from trainer.sweep import study as study_module
 from trainer.sweep import tasks as tasks_module
 from trainer.sweep.storage import open_storage
 from trainer.sweep.study import this_process
@@ -51,6 +55,30 @@ def test_the_task_of_a_dead_process_is_taken_over(tasks, monkeypatch):
     assert [entry and entry[1].name for entry in (one.take(), one.take(), one.take())] == ["t1", "t2", None]
     dead.done(trial, {"evaluations": [{"mean": 3.0}]})  # it was not dead: its results come too late
     assert one.results() == {}
+
+
+def test_the_task_of_a_dead_process_with_our_number_is_taken_over(tasks, monkeypatch):
+    """As in a container, whose first process always has the number 1."""
+    with monkeypatch.context() as patch:
+        patch.setattr(study_module, "_PROCESS", "another")
+        assert tasks().take()[1].name == "t1"
+    one = tasks()
+    assert [entry and entry[1].name for entry in (one.take(), one.take(), one.take())] == ["t1", "t2", None]
+
+
+def test_a_storage_that_fails_leaves_no_training_running(tmp_path):
+    ended = []
+
+    class Full:
+        def failed(self, trial, key, reason):
+            raise SweepError("no storage")
+    work = bench._Work(None, Full())
+    for name in ("t1", "t2"):
+        training = SimpleNamespace(interrupt=lambda: None, end=lambda name=name: ended.append(name))
+        work.running.append((training, None, None))
+    with pytest.raises(SweepError):
+        work._end()
+    assert ended == ["t1", "t2"]
 
 
 def test_two_processes_may_mark_the_same_dead_process_at_once(tasks, monkeypatch):

@@ -50,3 +50,18 @@ def test_a_folder_that_is_gone_ends_the_training_at_the_next_write(tmp_path, mon
         train.train(config(folder))
     assert len(calls) == 3
     assert not list(folder.glob("*"))
+
+
+def test_a_run_that_another_process_began_meanwhile_in_the_folder_keeps_its_checkpoints(tmp_path, monkeypatch):
+    """Both found the folder empty."""
+    folder, build, saved = tmp_path / "run", train.build, []
+
+    def slow(*arguments):
+        monkeypatch.setattr(train, "build", build)
+        train.train(config(folder, seed=2))
+        saved.extend(sorted(folder.glob("step_*")))
+        return build(*arguments)
+    monkeypatch.setattr(train, "build", slow)
+    with pytest.raises(RunError, match=rf"{folder} holds a run already"):
+        train.train(config(folder, seed=1))
+    assert len(saved) > 1 and sorted(folder.glob("step_*")) == saved
