@@ -14,6 +14,7 @@ import argparse
 import contextlib
 import errno
 import os
+import shlex
 import sys
 import textwrap
 import time
@@ -147,10 +148,10 @@ def begin(arguments):
     """Write a new game and print the commands to go on with."""
     folder = new(arguments.name, arguments.dir)
     file = folder / f"{arguments.name}.pyx"
-    print(f"{folder}/ holds a game that plays. Change {file.name}, and try it:\n"
-          f"    {arguments.program} check {file}\n"
-          f"    python -m pytest {folder}\n"
-          f"    {arguments.trainer} {file}")
+    say(f"{folder}/ holds a game that plays. Change {file.name}, and try it:",
+        f"    {arguments.program} check {shlex.quote(str(file))}",
+        f"    python -m pytest {shlex.quote(str(folder))}",
+        f"    {arguments.trainer} {shlex.quote(str(file))}")
 
 
 def cache(arguments):

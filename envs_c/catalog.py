@@ -14,7 +14,7 @@ from gymnasium.envs.registration import registry
 from envs_c import outside
 from envs_c.console import cartridges
 from envs_c.engine import checks
-from envs_c.errors import InvalidArgument, UnknownGame, UnknownSetting, did_you_mean
+from envs_c.errors import ContractError, EnvsError, InvalidArgument, UnknownGame, UnknownSetting, did_you_mean
 from envs_c.game import Game
 from envs_c.gymnasium_env import ArcadeEnv, ArcadeVectorEnv, ale
 
@@ -46,7 +46,8 @@ def game(name: str):
 
     name: one of `games()`; a path to a .pyx, which is loaded; or atari:NAME or atari:PATH.bin, a cartridge of the user's for
         the console.
-    Raises UnknownGame, which suggests the most similar name.
+    Raises UnknownGame, which suggests the most similar name, and ContractError if an installed package's game cannot be
+    imported.
     """
     name = os.fspath(name) if isinstance(name, os.PathLike) else name
     if isinstance(name, str) and name.endswith(".pyx"):
@@ -58,8 +59,7 @@ def game(name: str):
     if name in _registered:
         return _registered[name]
     if name not in built_in() and name in installed():
-        register(loaded := installed()[name].load())
-        return loaded
+        return _installed_game(name)
     if name == cartridges.ANY:
         raise UnknownGame(f"a cartridge must be named {cartridges.PREFIX}NAME, or {name} with rom=PATH, its file")
     if name not in built_in():
@@ -68,6 +68,19 @@ def game(name: str):
         hint = " ".join(filter(None, [cartridge or did_you_mean(name, games()), f"The games are {', '.join(games())}"]))
         raise UnknownGame(f"unknown game {checks.shown(name)}: {hint}")
     return _built_in_game(name)
+
+
+def _installed_game(name: str):
+    point = installed()[name]
+    try:
+        loaded = point.load()
+    except EnvsError:
+        raise
+    except Exception as error:
+        raise ContractError(f"game {name!r} of an installed package cannot be imported from {point.value}: "
+                            f"{type(error).__name__}: {error}; install that package again, or remove it") from error
+    register(loaded)
+    return loaded
 
 
 def _built_in_game(name: str):

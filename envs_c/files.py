@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 # No link is followed, and a pipe does not wait for its reader. Windows has neither.
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_NOT_SYNCED = (errno.EBADF, errno.EINVAL, errno.ENOTSUP)  # the errors of file systems that sync no folders
 _RANDOM = 8  # bytes of a temporary file's name: processes of two machines may have one number
 
 
@@ -43,9 +44,18 @@ def write_together(files: Mapping[Path, Iterable[bytes | memoryview]]) -> None:
                 os.replace(temporary[path], path)
     finally:
         for path in files:
-            temporary[path].unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # it was renamed, or the error above kept it from being made
+                temporary[path].unlink()
     for folder in {path.parent for path in files}:
         sync_folder(folder)
+
+
+def replace(made: Path, path: Path) -> None:
+    """Sync a file that another program has made, and rename it to `path`: a power cut leaves it whole or not at all."""
+    with made.open("r+b") as file:  # Windows syncs only what is open for writing
+        os.fsync(file.fileno())
+    os.replace(made, path)
+    sync_folder(path.parent)
 
 
 def open_new(path: Path) -> BinaryIO:
@@ -92,13 +102,16 @@ class Appended:
 def sync_folder(folder: Path) -> None:
     """Sync a folder's entries to the disk: only then does a new name survive a power cut.
 
-    Does nothing on Windows: it opens no folder, so there is none to sync.
+    Does nothing on Windows, which opens no folder, and on file systems that sync none, as those of some networks.
     """
     if sys.platform == "win32":
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NOT_SYNCED:
+            raise
     finally:
         os.close(descriptor)
 

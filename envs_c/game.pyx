@@ -74,8 +74,19 @@ class TwoPlayers(NamedTuple):
     opponents: dict
 
 
+def _tuple_of(str game, str argument, value, str example):
+    """A sequence as a tuple. Raises ContractError, which names the argument, for anything else."""
+    try:
+        return tuple(value)
+    except TypeError:
+        raise ContractError(f"game {game!r}: {argument} must be a sequence, such as {example}, not "
+                            f"{checks.shown(value)}") from None
+
+
 def _checked_options(str game, options):
     """The options of a game, a dict. Raises ContractError if one is not an Option, or cannot have its default value."""
+    if not isinstance(options or {}, dict):
+        raise ContractError(f"game {game!r}: options must be a dict of names and Option(...), not {checks.shown(options)}")
     for name, option in dict(options or {}).items():
         if not isinstance(name, str) or not name.isidentifier() or not isinstance(option, Option):
             raise ContractError(f"game {game!r}: options must be a dict of names and Option(...), not {checks.shown(name)}: "
@@ -88,10 +99,10 @@ def _checked_options(str game, options):
 
 
 cdef class Game:
-    def __init__(self, *, str name, str title, str summary, int version, actions, feature_shape,
+    def __init__(self, *, str name not None, str title not None, str summary not None, version, actions, feature_shape,
                  feature_dtype="float32", feature_low=-np.inf, feature_high=np.inf, screen=(160, 210),
-                 int frame_skip=1, time_limit=None, options=None, int fps=60, two_players=None,
-                 features=(), str compared_with=""):
+                 frame_skip=1, time_limit=None, options=None, fps=60, two_players=None,
+                 features=(), str compared_with not None=""):
         """Describe a game. `bind` then adds the compiled functions. game.pxd documents the arguments as attributes.
 
         actions, feature_shape, feature_low, feature_high: values, or functions of the options (a dict name -> float) if an
@@ -102,18 +113,31 @@ cdef class Game:
         """
         if self.chunk != NULL:
             raise ContractError(f"__init__ must be called once, not again on the finished game {self.name!r}: make a new Game")
+        for setting, value, low, high in (("frame_skip", frame_skip, 1, 1000), ("fps", fps, 1, 1000),
+                                          ("version", version, 0, 1 << 30), ("time_limit", time_limit or 0, 0, 1 << 30)):
+            try:
+                checks.integer(setting, value, low, high)
+            except InvalidArgument as error:
+                raise ContractError(f"game {name!r}: {error}") from None
         self.name = name
         self.title = title
         self.summary = summary
         self.version = version
-        self.feature_dtype = np.dtype(feature_dtype)
-        self.screen = tuple(screen)
+        try:
+            self.feature_dtype = np.dtype(feature_dtype)
+        except TypeError:
+            raise ContractError(f"game {name!r}: feature_dtype must be float32 or uint8, not "
+                                f"{checks.shown(feature_dtype)}") from None
+        self.screen = _tuple_of(name, "screen", screen, "(160, 210)")
         self.frame_skip = frame_skip
         self.fps = fps
         self.time_limit = time_limit
         self.options = _checked_options(name, options)
         self.two_players = two_players
-        self.features, self.compared_with = tuple(features), compared_with
+        self.features = _tuple_of(name, "features", features, '(Feature("x", 0, 1), Feature("y", 0, 1))')
+        self.compared_with = compared_with
+        if two_players is not None and not isinstance(two_players, TwoPlayers):
+            raise ContractError(f"game {name!r}: two_players must be None or TwoPlayers(...), not {checks.shown(two_players)}")
         self.described = (actions, feature_shape, feature_low, feature_high)
         self.actions, self.feature_shape, self.feature_low, self.feature_high = self.describe(
             {name: float(option.default) for name, option in self.options.items()})
@@ -141,13 +165,6 @@ cdef class Game:
                                 f"{checks.shown(self.described[0])}")
         if not self.actions:
             raise ContractError(f"{name}: actions must name at least one action")
-        for setting, value, low, high in (("frame_skip", self.frame_skip, 1, 1000), ("fps", self.fps, 1, 1000),
-                                          ("version", self.version, 0, 1 << 30),
-                                          ("time_limit", self.time_limit or 0, 0, 1 << 30)):
-            try:
-                checks.integer(setting, value, low, high)
-            except InvalidArgument as error:
-                raise ContractError(f"{name}: {error}") from None
         self._check_features(name)
         self._check_screen(name)
 
@@ -155,6 +172,11 @@ cdef class Game:
         """Raise ContractError if the features, their rows or their bounds do not fit each other."""
         if self.feature_dtype not in (np.dtype("float32"), np.dtype("uint8")):
             raise ContractError(f"{name}: feature_dtype must be float32 or uint8, not {self.feature_dtype}")
+        if not all(isinstance(side, (int, np.integer)) and side > 0 for side in self.feature_shape):
+            raise ContractError(f"{name}: feature_shape must be integers from 1 on, such as (5,), not {self.feature_shape}")
+        if not all(isinstance(row, Feature) and isinstance(row.count, int) and row.count > 0 for row in self.features):
+            raise ContractError(f"{name}: features must be rows of Feature(...), each of one feature or more, not "
+                                f"{checks.shown(self.features)}")
         count, described = math.prod(self.feature_shape), sum(feature.count for feature in self.features)
         if self.features and described != count:
             raise ContractError(f"{name}: the rows of features must add up to {count}, the size of feature_shape, not "
@@ -172,7 +194,8 @@ cdef class Game:
 
     def _check_screen(self, name):
         """Raise ContractError if the screen has a wrong size."""
-        width, height = self.screen if len(self.screen) == 2 else (0, 0)
+        whole = len(self.screen) == 2 and all(isinstance(side, (int, np.integer)) for side in self.screen)
+        width, height = self.screen if whole else (0, 0)
         if min(width, height) < SMALL:
             raise ContractError(f"{name}: screen must be (width, height), each at least {SMALL}, not {self.screen}")
         cells = [side // math.gcd(side, SMALL) for side in (width, height)]
@@ -211,7 +234,8 @@ cdef class Game:
         options: values of all options, from `check_options`.
         """
         actions, shape, low, high = (part(options) if callable(part) else part for part in self.described)
-        return tuple(actions), tuple(shape), low, high
+        return (_tuple_of(self.name, "actions", actions, '("NOOP", "FIRE")'),
+                _tuple_of(self.name, "feature_shape", shape, "(5,)"), low, high)
 
     def check_options(self, given):
         """The values of all options, a dict name -> float: the given ones and the defaults of the others.

@@ -15,13 +15,14 @@ import sys
 import sysconfig
 import tempfile
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 
 import platformdirs
 
 from envs_c import compiler, flags, machine
 from envs_c.errors import CompileFailed, ContractError, EnvsError, InvalidArgument
-from envs_c.files import naming
+from envs_c.files import naming, replace
 from envs_c.game import Game
 from envs_c.lock import Lock
 
@@ -32,12 +33,13 @@ SCRATCH = "build-"  # prefix of folders of the cache in which a game is being co
 SOURCES = {}  # Game -> (path, digest_of its files), of the games that were loaded
 OTHERS = stat.S_IWGRP | stat.S_IWOTH  # write permissions of all users but the owner
 _loading = Lock()  # a compiled module is initialised once, by one thread
+_one_at_a_time = Lock()  # while Cython translates, the output of the process goes elsewhere
 
 
 def load(path, texts: dict[str, bytes] | None = None) -> Game:
     """Compile the game at `path`, a .pyx, and import it. `envs_c.load` also registers it.
 
-    The module is kept in the cache under a hash of the source, of the .pxd and .pxi files beside it, of the engine's .pxd
+    The module is kept in the cache under a hash of the source, of the .pxd and .pxi files beside it, of this package's .pxd
     files, of the compiler's flags and of the CPU: a second call compiles nothing.
 
     texts: the contents of the files, if they were read before by `texts_of`; the files are then not read again.
@@ -45,9 +47,9 @@ def load(path, texts: dict[str, bytes] | None = None) -> Game:
     Environment variables: DEBUG=1 compiles with bounds checks; MARCH is the CPU to compile for; ENVS_C_FLAGS adds flags for
     the C compiler (-O0 compiles fastest); ENVS_C_CACHE is the cache folder, which only its owner may write.
 
-    Returns its `Game`. Raises InvalidArgument if the file does not exist or is not a .pyx, or if others can write to the
-    cache; CompileFailed with the output of Cython or of the C compiler; and ContractError if the module defines no `GAME`, or
-    if importing it fails.
+    Returns its `Game`. Raises InvalidArgument if the file does not exist or is not a .pyx, if the cache cannot be written to,
+    or if others can write to it; CompileFailed with the output of Cython or of the C compiler; and ContractError if the module
+    defines no `GAME`, or if importing it fails.
     """
     source = expanded(path).resolve()
     if source.suffix != ".pyx" or not source.stem.isidentifier():
@@ -98,15 +100,21 @@ def cache_folder() -> Path:
 
 
 def cache_size() -> int:
-    """Size of the cache in bytes."""
-    return sum(file.stat().st_size for file in cache_folder().rglob("*") if file.is_file())
+    """Size of the cache in bytes. Files that another process removes meanwhile are passed over."""
+    size = 0
+    for folder, _, names in os.walk(cache_folder()):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                size += Path(folder, name).stat().st_size
+    return size
 
 
 def clear_cache() -> None:
     """Remove all compiled games. Games in use keep working."""
     for entry in cache_folder().iterdir() if cache_folder().is_dir() else ():
         if entry.is_dir() and (is_entry(entry.name) or entry.name.startswith(SCRATCH)):
-            shutil.rmtree(entry)
+            with contextlib.suppress(FileNotFoundError):  # another process removes it too
+                shutil.rmtree(entry)
 
 
 def is_entry(name: str) -> bool:
@@ -150,20 +158,32 @@ def built(source: Path, texts: dict[str, bytes] | None = None, more: tuple[str, 
     compiler_flags += more
     texts = texts_of(source) if texts is None else texts
     facts = [source.name, texts, sys.version, compiler_flags, directives, machine.cpu_facts()]
-    facts += [contract.read_bytes() for contract in sorted(PACKAGE.glob("*.pxd"))]
+    facts += [part.read_bytes() for part in sorted(PACKAGE.rglob("*.pxd"))]  # a game may cimport those of another one, too
     cache = cache_folder()
     folder = cache / hashlib.sha256(repr(facts).encode()).hexdigest()[:HASH]
     module = folder / f"{source.stem}{sysconfig.get_config_var('EXT_SUFFIX')}"
     make_private(cache)
     if not os.path.lexists(module):
-        with tempfile.TemporaryDirectory(dir=cache, prefix=SCRATCH) as scratch:
-            made = compile_module(source, texts, Path(scratch), compiler_flags, directives, more)
+        with scratch_in(cache) as scratch:
+            made = compile_module(source, texts, scratch, compiler_flags, directives, more)
             made.chmod(0o700)
             make_private(folder)
-            os.replace(made, module)  # atomic: two processes may compile the same game at once
+            replace(made, module)  # two processes may compile the same game at once
     check_private(folder, stat.S_ISDIR)
     check_private(module, stat.S_ISREG)
     return module
+
+
+@contextlib.contextmanager
+def scratch_in(cache: Path) -> Iterator[Path]:
+    """A new folder of the cache, in which something is compiled; it is removed afterwards. Raises InvalidArgument."""
+    try:
+        folder = tempfile.TemporaryDirectory(dir=cache, prefix=SCRATCH)
+    except OSError as error:
+        raise InvalidArgument(f"the cache of compiled games, {cache}, cannot be written to: {error.strerror}; let ENVS_C_CACHE "
+                              "name another folder") from None
+    with folder as name:
+        yield Path(name)
 
 
 def make_private(folder: Path) -> None:
@@ -221,7 +241,7 @@ def compile_module(source: Path, texts: dict[str, bytes], scratch: Path, compile
 
     def library(named: bool) -> Path:
         """named: True if messages of the C compiler are to name lines of the .pyx."""
-        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        with _one_at_a_time.held(), contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
             modules = cythonize([extension], quiet=True, force=True, include_path=[str(PACKAGE.parent), str(scratch)],
                                 build_dir=str(scratch), compiler_directives=directives, emit_linenums=named)
         return compiler.linked(modules, scratch)
@@ -234,7 +254,9 @@ def compile_module(source: Path, texts: dict[str, bytes], scratch: Path, compile
     except CompileError:
         raise CompileFailed(f"Cython cannot compile {source}:\n{tidy(output.getvalue(), scratch, source)}") from None
     except (CompilerError, LinkError) as error:
-        text = re.sub(rf"\S*\b{source.stem}\.c:[\d:]+", f"{source}:", compiler.printed(scratch) or str(error))
+        here = "|".join(re.escape(str(folder)) for folder in names_of(scratch))  # a folder's name may have spaces
+        text = re.sub(rf"(?:(?:{here}).*?|\S*)\b{source.stem}\.c:[\d:]+", lambda _: f"{source}:",
+                      compiler.printed(scratch) or str(error))
         raise CompileFailed(f"the C compiler cannot compile {source}:\n{tidy(text, scratch, source)}") from None
 
 
@@ -243,7 +265,7 @@ def tidy(text: str, scratch: Path, source: Path) -> str:
 
     Ruler lines and headings are left out; the copies in `scratch` are named as the files of the user.
     """
-    for folder in (os.path.normpath(scratch.absolute()), scratch, seen_from_here(scratch)):
+    for folder in names_of(scratch):
         text = text.replace(f"{folder}{os.sep}", f"{source.parent}{os.sep}")
     before, *errors = text.split("Error compiling Cython file:\n")
     lines = [line for line in (errors[0] if errors else before).splitlines() if line.strip("-")]
@@ -251,9 +273,12 @@ def tidy(text: str, scratch: Path, source: Path) -> str:
     return re.sub(r"\n{2,}", "\n", "\n".join(lines)).strip() + more
 
 
-def seen_from_here(path: Path) -> str:
-    """The path relative to the working folder, as Cython prints those below it; unchanged on another drive of Windows."""
-    try:
-        return os.path.relpath(path)
-    except ValueError:
-        return str(path)
+def names_of(folder: Path) -> list[str]:
+    """The paths by which compilers name a folder: whole, as it was given, and from the working folder, as Cython does.
+
+    On another drive of Windows there is none from the working folder.
+    """
+    names = [os.path.normpath(folder.absolute()), str(folder)]
+    with contextlib.suppress(ValueError):
+        names.append(os.path.relpath(folder))
+    return names

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import signal
 import sys
 import time
 
@@ -20,22 +21,22 @@ def main():
         data = bytes.fromhex(task["data"])
         if hasattr(os, "nice"):  # not on Windows
             os.nice(10)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # not at once: the folder of the compilation is removed first
         console.insert(data, task["key"], task["facts"])
         try:
             recompiled.compiled(data, task["key"], task["facts"])
-        except EnvsError as error:
+        except (EnvsError, OSError) as error:
             sys.exit(str(error))
         return
-    if not options.games:
-        parser.error(f"GAME must be one or more of {', '.join(cartridges.present()) or 'none'}; {cartridges.how_to_get()}")
-    for name in options.games:
-        try:
+    try:
+        if not options.games:
+            parser.error(f"GAME must be one or more of {', '.join(cartridges.present()) or 'none'}; {cartridges.how_to_get()}")
+        for name in options.games:
             start = time.perf_counter()
-            cartridges.cartridge(name)
             library = cartridges.compile_now(name)
-        except EnvsError as error:
-            parser.error(str(error))
-        print(f"{name}: {library} ({time.perf_counter() - start:.1f} s)")
+            print(f"{name}: {library} ({time.perf_counter() - start:.1f} s)", flush=True)
+    except (EnvsError, OSError) as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

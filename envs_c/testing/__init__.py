@@ -54,6 +54,9 @@ def check(game: Game | str, rules: Iterable[str] | None = None,
     """
     check_system()
     game = game if isinstance(game, Game) else catalog.game(str(game))
+    if game.state_size == 0:
+        raise ContractError(f"game {game.name!r} has no compiled functions: end its file with "
+                            "GAME = Game(...).bind(chunk, ...)")
     broken = {}
     printed: dict[str, list[str]] = {}
     module = module_to_test(game) if rules is None else module_of(game)
@@ -100,7 +103,7 @@ def verdicts(game: Game, rules: list[str], printed: dict[str, list[str]] | None 
         if rule not in RULES:
             raise InvalidArgument(f"there is no rule {rule!r}; the rules are {', '.join(RULES)}")
     while rules:
-        with worker(module or module_of(game), "rules", fields_of(game), *rules) as (process, errors):
+        with worker(module or module_of(game), "rules", *rules, given=fields_of(game)) as (process, errors):
             read = 0
             for line in process.stdout:
                 verdict = json.loads(line)
@@ -129,7 +132,9 @@ def verdicts(game: Game, rules: list[str], printed: dict[str, list[str]] | None 
 def fields_of(game: Game) -> str:
     """The fields of the game's struct as JSON, from its file; [] if that is not known."""
     source = outside.SOURCES[game][0] if game in outside.SOURCES else None
-    return json.dumps(layout(source.read_text(encoding="utf-8"), game.state_size) if source and source.is_file() else [])
+    if source is None or not source.is_file():
+        return "[]"
+    return json.dumps(layout(source.read_text(encoding="utf-8", errors="replace"), game.state_size))
 
 
 def take_prints(errors: TextIO, begin: int, printed: dict[str, list[str]] | None, rule: str) -> int:

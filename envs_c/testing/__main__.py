@@ -1,4 +1,4 @@
-"""The main program of the processes in workers.py: `rules FIELDS NAME...`, `future`, `outcomes ACTION...`, `outputs`,
+"""The main program of the processes in workers.py: `rules NAME...`, `future`, `outcomes ACTION...`, `outputs`,
 `changed`, `ends` or `summary`."""
 
 import ctypes
@@ -76,7 +76,7 @@ def main():
     channel = own_channel()
     game = load(module)
     if task == "rules":
-        test(game, rest[0], rest[1:], channel)
+        test(game, sys.stdin.read(), rest, channel)
         return
     watchdog.start(lambda fault: os.write(channel, f"{fault}\n".encode()))
     with os.fdopen(channel, "w") as results:

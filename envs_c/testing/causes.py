@@ -9,7 +9,7 @@ from envs_c.testing.play import Play
 from envs_c.testing.workers import ask, module_of
 from envs_c.views import names
 
-STEPS, LIMIT = 120, 23  # steps of a play, and of its episodes
+STEPS, LIMIT = 120, 46  # steps of a play, and of its episodes
 LIBRARY = "it takes random numbers from the C library, as by rand(): take them from `rng`, as by rng_below(rng, n)"
 OUTSIDE = "it keeps state outside its struct, in a global or static variable: move it into the struct"
 UNKNOWN = ("its outputs depend on more than seed and actions, such as the clock, an address, or memory that was never written: "

@@ -66,7 +66,8 @@ def refused_field(struct: np.ndarray, former: np.ndarray | None, fields: list[Fi
         if good is not None:
             value = struct[begin : begin + np.dtype(kind).itemsize].view(kind)[0]
             low, high = (_end(taken, good, kind, up) for up in (False, True))
-            return f"its field {name} is {value:g}, and valid accepts {low:g} to {high:g} there"
+            form = "g" if np.dtype(kind).kind == "f" else ",d"
+            return f"its field {name} is {value:{form}}, and valid accepts {low:{form}} to {high:{form}} there"
     return None
 
 

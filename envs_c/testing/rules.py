@@ -6,6 +6,7 @@ from envs_c.engine.state import memory_of, with_memory
 from envs_c.engine.vecenv import HEAD_SIZE
 from envs_c.errors import InvalidState
 from envs_c.testing.causes import cause
+from envs_c.testing.described import misdescribed
 from envs_c.testing.play import Play, actions_of
 from envs_c.testing.watchdog import note
 from envs_c.testing.workers import ask, module_of
@@ -59,8 +60,6 @@ def need_same(game, ours: list[bytes], theirs: list[bytes], fault: str):
 @rule
 def describes_itself(game):
     """Name, title, summary, actions, options and sizes are fit for the documentation, Gymnasium and the command line."""
-    need(game.name.isidentifier(), f"name {game.name!r} is not an identifier")
-    need(game.title.isalnum(), f"title {game.title!r} is part of a Gymnasium id; it must have letters and digits only")
     need(game.summary.endswith("."), f"summary {game.summary!r} must be a sentence that ends in a full stop")
     need(len(set(game.actions)) == len(game.actions), f"two actions have the same name: {game.actions}")
     need(all(action == action.upper() for action in game.actions), f"actions must be in upper case, not {game.actions}")
@@ -148,7 +147,10 @@ def stays_in_its_buffers(game):
 
 @rule
 def lies_in_its_spaces(game):
-    """Features are finite and in feature_low .. feature_high, rewards finite, masks 0 and 1 with at least one legal action."""
+    """Features are finite and in feature_low .. feature_high, rewards finite, masks 0 and 1 with at least one legal action.
+
+    Under the default options each feature also lies in the range of its row of `features`.
+    """
     for options in option_sets(game):
         play = Play(game, 8, time_limit=4 * LIMIT, options=options)
         play.reset()
@@ -179,6 +181,8 @@ def check_ranges(play: Play, step: int, options: dict):
     for bound, wrong in ((core.feature_low, features < core.feature_low), (core.feature_high, features > core.feature_high)):
         for place in np.argwhere(wrong)[:1]:
             raise Broken(f"feature {place[1:].tolist()} is {features[tuple(place)]}{where}, beyond its bound {np.max(bound)}")
+    if not options and (fault := misdescribed(play.game, features, where)):
+        raise Broken(fault)
     need(np.isfinite(play.arrays["reward"]).all(), f"a reward is not finite{where}")
     if play.game.has_mask:
         need(np.isin(action_mask, (0, 1)).all(), f"a mask has bytes other than 0 and 1{where}")
@@ -191,7 +195,7 @@ def is_deterministic(game):
     for view in VIEWS:
         outputs = []
         for _ in range(2):
-            play = Play(game, view=view, time_limit=LIMIT, sticky=0.25)
+            play = Play(game, view=view, time_limit=2 * LIMIT, sticky=0.25)
             outputs.append([play.reset(), *play.future(STEPS)])
         need_same(game, *outputs, f"the same seed and the same actions gave different {view}, rewards or ends")
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
-from envs_c.errors import ContractError, EnvsError
+from envs_c.errors import ContractError, EnvsError, InvalidArgument
 
 # A process in another folder would not find the package if it lies in a source tree.
 STARTER = "import sys; sys.path.insert(0, sys.argv.pop(1)); from envs_c.testing.__main__ import main; main()"
@@ -20,7 +20,12 @@ def check_system():
 
 
 def module_of(game) -> str:
-    """The file of the compiled module whose GAME is `game`. Raises ContractError if there is none."""
+    """The file of the compiled module whose GAME is `game`. Raises ContractError if there is none.
+
+    Raises InvalidArgument for a cartridge: it is bytes for the console, and has no functions of its own to test.
+    """
+    if game.has_ram:
+        raise InvalidArgument(f"a game to check must be one with a .pyx of its own, not the cartridge {game.name!r}")
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
         if file and file.endswith(tuple(EXTENSION_SUFFIXES)) and getattr(module, "GAME", None) is game:
@@ -36,10 +41,16 @@ def command(module: str, *task) -> list[str]:
 
 
 @contextmanager
-def worker(module: str, *task):
-    """Start a process; yields it, with its output as a text pipe, and the file of its errors. Ends it afterwards."""
-    with tempfile.TemporaryFile("w+") as errors:
-        process = subprocess.Popen(command(module, *task), stdout=subprocess.PIPE, stderr=errors, text=True)
+def worker(module: str, *task, given: str = ""):
+    """Start a process; yields it, with its output as a text pipe, and the file of its errors. Ends it afterwards.
+
+    given: text for its standard input; it may be longer than a system's command lines.
+    """
+    with (tempfile.TemporaryFile("w+", encoding="utf-8") as source,
+          tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors):
+        source.write(given)
+        source.seek(0)
+        process = subprocess.Popen(command(module, *task), stdin=source, stdout=subprocess.PIPE, stderr=errors, text=True)
         try:
             yield process, errors
         finally:

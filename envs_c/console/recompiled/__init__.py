@@ -13,10 +13,10 @@ import hashlib
 import json
 import os
 import random
+import signal
 import stat
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import warnings
@@ -27,7 +27,8 @@ from envs_c import compiler, flags, machine, outside
 from envs_c.console import console
 from envs_c.console.recompiled.follow import FE, Place, follow
 from envs_c.console.recompiled.write import source
-from envs_c.errors import CompileFailed, InvalidArgument
+from envs_c.errors import CompileFailed, EnvsError, InvalidArgument
+from envs_c.files import replace
 from envs_c.lock import Lock
 
 DELAY = 5.0         # seconds from the first use of a cartridge to the compiler's start
@@ -37,7 +38,10 @@ MOST = 16_000       # instructions, for which the C compiler takes about a minut
 HELD = 12           # frames for which an action is held at most
 FLAGS = ["-O2", "-fno-strict-aliasing", "-fno-gcse"]  # GCC's manual advises -fno-gcse for computed gotos
 NAME = "cartridge"
+SOURCES = (".h", ".pxd", ".py", ".pyx", ".toml")  # endings of the files that decide what a library does
 EXECUTED, ENTRY = 1, 2  # as in compiled.pxd
+# A compiler in the background: it finds this package, and no modules in the folder where the user is.
+STARTER = "import sys; sys.path.insert(0, sys.argv.pop(1)); from envs_c.console.compile import main; main()"
 VECTORS = (0xFFFC, 0xFFFE)
 
 _libraries: dict[int, ctypes.CDLL] = {}  # by the cartridge's key; they stay loaded
@@ -67,9 +71,8 @@ def c_flags() -> list[str]:
 
 def folder_of(data: bytes, facts: dict) -> Path:
     """The folder of the cache for an inserted cartridge's library."""
-    here = Path(__file__).parent
-    texts = [file.read_bytes() for folder in (here.parent, here) for file in sorted(folder.glob("*")) if file.suffix != ".so"
-             and file.is_file()]
+    console_folder = Path(__file__).parents[1]
+    texts = [file.read_bytes() for file in sorted(console_folder.rglob("*")) if file.suffix in SOURCES]
     known = [data, facts["kind"], facts["last_line"], texts, console.layout(), machine.cpu_facts(), c_flags()]
     return outside.cache_folder() / hashlib.sha256(repr(known).encode()).hexdigest()[:outside.HASH]
 
@@ -99,13 +102,13 @@ def compiled(data: bytes, key: int, facts: dict) -> Path:
     library = folder / f"{NAME}.so"
     outside.make_private(folder.parent)
     if not os.path.lexists(library):
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=outside.SCRATCH) as scratch:
-            text = Path(scratch, f"{NAME}.c")
+        with outside.scratch_in(folder.parent) as scratch:
+            text = scratch / f"{NAME}.c"
             text.write_text(c_of(data, key, facts), encoding="utf-8")
             made = compiler.compile_c(text, c_flags())
             made.chmod(0o700)
             outside.make_private(folder)
-            os.replace(made, library)
+            replace(made, library)
     outside.check_private(folder, stat.S_ISDIR)
     outside.check_private(library, stat.S_ISREG)
     return library
@@ -130,7 +133,7 @@ def begin(data: bytes, key: int, facts: dict) -> None:
     if not wanted() or not can_be_compiled(facts) or key in _libraries or key in _waiting:
         return
     if os.path.lexists(folder_of(data, facts) / f"{NAME}.so"):
-        attach(compiled(data, key, facts), key)
+        _use(data, key, facts)
     else:
         _waiting[key] = data, key, facts
         _wait_for(key, 0.0)
@@ -150,9 +153,17 @@ def in_background(data: bytes, key: int, facts: dict, patience: float = 0.0) -> 
             break
     try:
         if os.path.lexists(library) or _compile_apart(data, key, facts):
-            attach(compiled(data, key, facts), key)
+            _use(data, key, facts)
     finally:
         _waiting.pop(key, None)
+
+
+def _use(data: bytes, key: int, facts: dict) -> None:
+    """Attach the library of the cache; a warning if it cannot be loaded, as from a disk whose programs may not run."""
+    try:
+        attach(compiled(data, key, facts), key)
+    except (EnvsError, OSError) as error:
+        warnings.warn(f"a cartridge plays by the interpreter, more slowly: {error}", stacklevel=1)
 
 
 def _compile_apart(data: bytes, key: int, facts: dict) -> bool:
@@ -161,7 +172,7 @@ def _compile_apart(data: bytes, key: int, facts: dict) -> bool:
     with _one_at_a_time.held():
         if _ending.is_set():
             return False
-        process = subprocess.Popen([sys.executable, "-m", "envs_c.console.compile", "--task"], text=True,
+        process = subprocess.Popen([sys.executable, "-P", "-c", STARTER, str(outside.PACKAGE.parent), "--task"], text=True,
                                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                    start_new_session=True)  # Ctrl-C is for this process, which ends it
         _compilers.append(process)
@@ -188,7 +199,11 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 @atexit.register
 def _end():
-    """Compilers in the background end with the process."""
+    """Compilers in the background end with the process, and remove what they have written."""
     _ending.set()
     for process in list(_compilers):
-        process.terminate()
+        if process.poll() is None:
+            if hasattr(os, "killpg"):  # not on Windows
+                os.killpg(process.pid, signal.SIGTERM)  # the C compiler too, which its starter has started
+            else:
+                process.terminate()

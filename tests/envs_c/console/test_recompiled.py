@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -121,6 +122,14 @@ def test_a_library_is_compiled_once_and_used_from_the_cache(monkeypatch):
     assert recompiled.compiled(*cartridges.INSERTED[game]) == library
 
 
+@pytest.mark.parametrize("name", ["alu.pxd", "instructions.pxd", "tia.pxd", "console.pyx", "translate.py", "prelude.h"])
+def test_a_change_of_a_source_of_the_console_makes_another_library(monkeypatch, name):
+    data, _, facts = cartridges.INSERTED[cartridges.game_of(small_rom(12), None, cartridges.UNKNOWN)]
+    before, read = recompiled.folder_of(data, facts), Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path.name == name))
+    assert recompiled.folder_of(data, facts) != before
+
+
 def test_without_a_compiler_the_message_says_so(monkeypatch):
     game = cartridges.game_of(small_rom(8), None, cartridges.UNKNOWN)
     monkeypatch.setenv("CC", "no_such_compiler")
@@ -143,6 +152,31 @@ def test_in_the_background_a_failure_is_a_warning_and_the_interpreter_plays(monk
     ours = Console(game)
     ours.act(0)
     assert ours.ram.any()
+
+
+def test_a_library_that_cannot_be_loaded_is_a_warning_and_the_interpreter_plays(monkeypatch, tmp_path):
+    monkeypatch.setenv("ENVS_C_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ENVS_C_RECOMPILE", "0")
+    data, key, facts = cartridges.INSERTED[cartridges.game_of(small_rom(15), None, cartridges.UNKNOWN)]
+    library = recompiled.compiled(data, key, facts)
+    library.write_bytes(b"")  # as after a power cut, or as from a disk whose programs may not run
+    monkeypatch.setenv("ENVS_C_RECOMPILE", "1")
+    with pytest.warns(UserWarning, match=rf"plays by the interpreter, more slowly: {library}: "):
+        recompiled.begin(data, key, facts)
+    library.parent.parent.chmod(0o777)
+    with pytest.warns(UserWarning, match="plays by the interpreter, more slowly: the cache of compiled games must be yours"):
+        recompiled.begin(data, key, facts)
+
+
+def test_the_compiler_in_the_background_imports_nothing_from_the_users_folder(monkeypatch, tmp_path):
+    monkeypatch.setattr(recompiled, "DELAY", 0.0)
+    monkeypatch.setenv("CC", "no_such_compiler")
+    for name in ("random.py", "json.py", "argparse.py"):
+        (tmp_path / name).write_text("raise SystemExit('a file of the user')\n")
+    monkeypatch.chdir(tmp_path)
+    game = cartridges.game_of(small_rom(13), None, cartridges.UNKNOWN)
+    with pytest.warns(UserWarning, match=r"the C compiler cannot compile cartridge\.c: no_such_compiler"):
+        recompiled.in_background(*cartridges.INSERTED[game])
 
 
 def test_a_cartridge_waits_once_for_its_compiler_and_no_more_after_a_failure(monkeypatch):
@@ -177,6 +211,22 @@ def test_a_signal_to_the_terminals_programs_does_not_reach_the_compiler_in_the_b
     assert groups and os.getpgid(0) not in groups
 
 
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs groups of processes")
+def test_the_compiler_in_the_background_ends_with_its_process_and_leaves_no_files(tmp_path):
+    script, begun, cache = tmp_path / "slow_compiler", tmp_path / "begun", tmp_path / "cache"
+    script.write_text(f"#!/bin/sh\necho $$ > {begun}.new && mv {begun}.new {begun}\nexec sleep 600\n")
+    script.chmod(0o700)
+    code = ("import sys, time; from pathlib import Path; from envs_c.console import cartridges, recompiled\n"
+            "recompiled.DELAY = 0.0; data = bytes.fromhex(sys.argv[1]); cartridges.game_of(data, None, cartridges.UNKNOWN)\n"
+            "while not Path(sys.argv[2]).exists(): time.sleep(0.05)")
+    subprocess.run([sys.executable, "-c", code, small_rom(14).hex(), str(begun)], check=True, timeout=120,
+                   env={**os.environ, "CC": str(script), "ENVS_C_CACHE": str(cache), "ENVS_C_RECOMPILE": "1"})
+    compiler, end = Path("/proc", begun.read_text().strip()), time.monotonic() + 60
+    while (list(cache.iterdir()) or compiler.exists()) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not list(cache.iterdir()) and not compiler.exists()
+
+
 def test_the_switch_must_be_0_or_1(monkeypatch):
     monkeypatch.setenv("ENVS_C_RECOMPILE", "yes")
     with pytest.raises(InvalidArgument, match="ENVS_C_RECOMPILE must be 0 or 1, not 'yes'"):
@@ -189,6 +239,13 @@ def test_the_command_compiles_a_file(tmp_path):
     command = [sys.executable, "-m", "envs_c.console.compile", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ}, check=True)
     assert "cartridge.so" in done.stdout
+
+
+def test_the_command_says_what_is_wrong_with_the_folder_of_cartridges(tmp_path):
+    done = subprocess.run([sys.executable, "-m", "envs_c.console.compile"], capture_output=True, text=True, check=False,
+                          env={**os.environ, "ENVS_C_ROMS": str(tmp_path / "nowhere")})
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert "error: ENVS_C_ROMS must name a folder with cartridges" in done.stderr
 
 
 def test_code_is_found_through_calls_and_branches():

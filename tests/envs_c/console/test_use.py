@@ -14,6 +14,7 @@ import pytest
 from support import vector
 
 import envs_c
+from envs_c import testing
 from envs_c.__main__ import main
 from envs_c.console import cartridges, console
 from envs_c.console.choice import choice
@@ -42,6 +43,11 @@ def test_ram_is_the_features_of_a_cartridge():
 def test_a_game_without_a_ram_refuses_the_view(settings):
     with pytest.raises(InvalidArgument, match=r"not 'ram': .* RAM"):
         envs_c.make("breakout", **settings)
+
+
+def test_a_cartridge_is_no_game_to_check(own_cartridge):
+    with pytest.raises(InvalidArgument, match=rf"with a \.pyx of its own, not the cartridge '{own_cartridge.name}'"):
+        testing.check(own_cartridge)
 
 
 @needs_ale

@@ -9,8 +9,9 @@ from support import TOY
 import envs_c
 from envs_c import outside, testing
 from envs_c.__main__ import main
-from envs_c.game import Game, Option
+from envs_c.game import Feature, Game, Option
 from envs_c.new import new
+from envs_c.testing import causes
 from envs_c.testing.bounds import module_to_test, wrong_index
 from envs_c.testing.fields import layout
 from envs_c.testing.workers import ask, module_of
@@ -49,6 +50,18 @@ def changed(tmp_path, *changes, text=TOY_TEXT):
     ({"feature_low": (0, 0)}, "arrays of the shape (3,), with low <= high, not (0, 0) and inf"),
     ({"feature_dtype": "float64"}, "feature_dtype must be float32 or uint8, not float64"),
     ({"screen": (160,)}, "screen must be (width, height), each at least 84, not (160,)"),
+    ({"screen": 168}, "screen must be a sequence, such as (160, 210), not 168"),
+    ({"screen": (168.0, 168)}, "screen must be (width, height), each at least 84, not (168.0, 168)"),
+    ({"actions": 3}, "actions must be a sequence, such as (\"NOOP\", \"FIRE\"), not 3"),
+    ({"feature_shape": 5}, "feature_shape must be a sequence, such as (5,), not 5"),
+    ({"feature_shape": (5.0,)}, "feature_shape must be integers from 1 on, such as (5,), not (5.0,)"),
+    ({"features": Feature("x", 0, 1)}, "features must be rows of Feature(...), each of one feature or more, not ('x', 0, 1"),
+    ({"features": (Feature("x", 0, 1, 0),) * 3}, "features must be rows of Feature(...), each of one feature or more"),
+    ({"feature_dtype": "real"}, "feature_dtype must be float32 or uint8, not 'real'"),
+    ({"version": "1"}, "version must be an integer from 0 to 1,073,741,824, not '1'"),
+    ({"two_players": 2}, "two_players must be None or TwoPlayers(...), not 2"),
+    ({"options": [Option(1, 0, 2, "x")]}, "options must be a dict of names and Option(...), not [Option("),
+    ({"options": {"far": Option(0, 1, 1_234_567, "x")}}, "must be an integer from 1 to 1,234,567 (x), not 0"),
     ({"options": {"lives": 5}}, "options must be a dict of names and Option(...), not 'lives': 5"),
     ({"options": {5: Option(1, 0, 2, "x")}}, "options must be a dict of names and Option(...), not 5: "),
     ({"options": {"lives": Option(9, 1, 5, "lives")}}, "the default of option 'lives' of mine must be an integer from 1 to 5"),
@@ -124,6 +137,70 @@ def test_a_refused_state_names_the_field_its_value_and_its_range_once(fast_compi
         testing.check(game, ["accepts_its_own_states", "is_plain_data", "declares_every_action"])
     assert "breaks 1 of the contract's rules" in str(caught.value)
     assert re.findall(r"valid refuses a state .*", str(caught.value))[0].endswith(fault)
+
+
+def test_large_whole_numbers_of_a_refused_field_are_told_in_full(fast_compiler, tmp_path):
+    game = changed(tmp_path, ("    toy.frames += 1\n", "    toy.frames += 1_234_567\n"),
+                   (" and toy.wind ==", " and between(toy.frames, 0, 2_000_000) and toy.wind =="))
+    (_, fault), = testing.verdicts(game, ["accepts_its_own_states"])
+    assert fault.endswith("its field frames is 2,469,134, and valid accepts 0 to 2,000,000 there")
+
+
+def test_a_feature_beyond_the_range_of_its_row_is_named(fast_compiler, tmp_path):
+    file = new("narrow", tmp_path) / "narrow.pyx"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace('Feature("fruit y", -1, 1', 'Feature("fruit y", 0, 1'), encoding="utf-8")
+    (_, fault), = testing.verdicts(outside.load(file), ["lies_in_its_spaces"])
+    assert fault == "feature 2 (fruit y) is -1 in step 0, but its Feature(...) says 0 to 1"
+
+
+def test_a_title_that_a_game_may_have_passes_the_check(fast_compiler, tmp_path):
+    game = changed(tmp_path, ('title="Toy"', 'title="My_2"'), text=TOY_TEXT)
+    assert game.title == "My_2" and [fault for _, fault in testing.verdicts(game, ["describes_itself"])] == [None]
+
+
+def test_a_board_of_thousands_of_tiles_in_the_struct_is_checked(fast_compiler, tmp_path):
+    game = changed(tmp_path, ("    float wind\n\n", "    float wind\n    int32_t[9000] board\n\n"))
+    assert [fault for _, fault in testing.verdicts(game, ["describes_itself"])] == [None]
+
+
+def test_a_file_in_another_encoding_than_utf_8_is_checked(fast_compiler, tmp_path):
+    file = new("strasse", tmp_path) / "strasse.pyx"
+    file.write_bytes(("# coding: latin-1\n# Stra\u00dfe\n" + file.read_text(encoding="utf-8")).encode("latin-1"))
+    testing.check(file, ["describes_itself"])
+
+
+def test_a_game_may_print_any_bytes_while_it_is_checked(fast_compiler, tmp_path):
+    printed = {}
+    game = changed(tmp_path, ("from libc.stdint", "from libc.stdio cimport printf\nfrom libc.stdint"),
+                   (STEP, STEP + '    printf(b"\\xe9\\n")\n'))
+    testing.check(game, ["stays_in_its_state"], prints=printed.__setitem__)
+    assert set(printed["stays_in_its_state"]) == {"\ufffd", "..."}
+
+
+def test_a_forgotten_bind_is_said_once_and_nothing_else_is_tested(fast_compiler, tmp_path):
+    file = new("unbound", tmp_path) / "unbound.pyx"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text[:text.index(").bind(")] + ")\n", encoding="utf-8")
+    reports = []
+    with pytest.raises(envs_c.ContractError) as caught:
+        testing.check(file, report=lambda *given: reports.append(given))
+    assert str(caught.value) == ("game 'unbound' has no compiled functions: end its file with "
+                                 "GAME = Game(...).bind(chunk, ...)")
+    assert reports == []
+
+
+def test_rand_is_named_though_it_is_first_called_after_some_steps(fast_compiler, tmp_path):
+    """In the game that `new` writes, the first fruit lands in frame 27."""
+    file = new("dice", tmp_path) / "dice.pyx"
+    text = file.read_text(encoding="utf-8")
+    for old, new_text in [("<int16_t>rng_below(rng, SIDE)\n    return reward", "<int16_t>(rand() % SIDE)\n    return reward"),
+                          ("from libc.stdint", "from libc.stdlib cimport rand\nfrom libc.stdint")]:
+        assert old in text
+        text = text.replace(old, new_text)
+    file.write_text(text, encoding="utf-8")
+    found = dict(testing.verdicts(outside.load(file), ["is_deterministic", "resets_everything", "shares_nothing"]))
+    assert set(found.values()) == {causes.LIBRARY}
 
 
 @pytest.mark.parametrize(("text", "size", "names"), [

@@ -1,6 +1,7 @@
 """`python -m envs_c new`: the new game compiles, plays, keeps the contract, can be published, and an agent learns it."""
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -72,12 +73,13 @@ def test_it_can_be_published_and_is_found_by_its_name_after_installation(folder,
     assert python("-c", code, cwd=tmp_path, PYTHONPATH=os.pathsep.join([str(ROOT), str(site)])) == "(1, 5) (5,)\n"
 
 
-def test_it_prints_commands_that_work(tmp_path, capsys):
-    assert main(["new", "meteors", "--dir", str(tmp_path)]) == 0
+@pytest.mark.parametrize("place", ["games", "my games"])
+def test_it_prints_commands_that_work(tmp_path, capsys, place):
+    assert main(["new", "meteors", "--dir", str(tmp_path / place)]) == 0
     first, *commands = capsys.readouterr().out.splitlines()
-    assert str(tmp_path / "meteors") in first
+    assert str(tmp_path / place / "meteors") in first
     assert [line.split()[2] for line in commands] == ["envs_c", "pytest", "trainer"]
-    assert all(Path(line.split()[-1]).exists() for line in commands)
+    assert all(Path(shlex.split(line)[-1]).exists() for line in commands)
 
 
 @pytest.mark.parametrize(("name", "part"), [

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 
 import gymnasium
 import numpy as np
@@ -142,6 +143,25 @@ def test_errors_name_the_users_file_wherever_the_working_folder_is(fast_compiler
     with pytest.raises(envs_c.CompileFailed) as caught:
         envs_c.load(path)
     assert f"{path}:1:13" in str(caught.value) and "build-" not in str(caught.value)
+
+
+def test_errors_of_the_c_compiler_name_the_users_file_if_folders_have_spaces(fast_compiler, tmp_path, monkeypatch):
+    monkeypatch.setenv("ENVS_C_CACHE", str(tmp_path / "my cache"))
+    path = tmp_path / "my games" / "mine.pyx"
+    path.parent.mkdir()
+    path.write_text('cdef extern from "nosuchheader.h":\n    int f()\n')
+    with pytest.raises(envs_c.CompileFailed) as caught:
+        envs_c.load(path)
+    assert str(caught.value).startswith(f"the C compiler cannot compile {path}:\n{path}: fatal error: nosuchheader.h: ")
+
+
+def test_a_game_of_an_installed_package_that_cannot_be_imported_is_named(monkeypatch):
+    point = EntryPoint("lost", "no_such_module:GAME", catalog.GROUP)
+    monkeypatch.setattr(catalog, "installed", lambda: {"lost": point})
+    with pytest.raises(envs_c.ContractError) as caught:
+        envs_c.make("lost")
+    assert str(caught.value).startswith("game 'lost' of an installed package cannot be imported from no_such_module:GAME: "
+                                        "ModuleNotFoundError: No module named 'no_such_module'; install that package again")
 
 
 @pytest.mark.parametrize(("name", "part"), [("missing.pyx", "does not exist"), ("game.py", "end in .pyx"),
