@@ -24,15 +24,10 @@ _DEEP = "nested too deeply"
 
 def user_path(text: str) -> Path:
     """A path as the user wrote it, with ~ replaced. Raises FileError if no file can have this path."""
+    require_text(text)
     try:
         path = Path(text).expanduser()
         names = [os.fsencode(part) for part in path.parts]
-        text.encode()
-    except UnicodeEncodeError:
-        if sys.getfilesystemencoding() != "utf-8":
-            raise FileError(f"the path {shown(text)} must be in {sys.getfilesystemencoding()}, the encoding of this locale: "
-                            "set PYTHONUTF8=1") from None
-        raise FileError(f"the path {shown(text)} must be in UTF-8") from None
     except RuntimeError:
         raise FileError(f"the path {shown(text)} begins with the home folder of an unknown user") from None
     if "\0" in text:
@@ -40,6 +35,18 @@ def user_path(text: str) -> Path:
     if max(map(len, names), default=0) > _LONGEST_NAME or len(os.fsencode(path)) > _LONGEST_PATH:
         raise FileError(f"the path {shown(text)} is too long")
     return path
+
+
+def require_text(path: str) -> None:
+    """Raises FileError if a path cannot be in this locale's encoding, or not in UTF-8."""
+    try:
+        os.fsencode(path)
+        path.encode()
+    except UnicodeEncodeError:
+        if sys.getfilesystemencoding() != "utf-8":
+            raise FileError(f"the path {shown(path)} must be in {sys.getfilesystemencoding()}, the encoding of this locale: "
+                            "set PYTHONUTF8=1") from None
+        raise FileError(f"the path {shown(path)} must be in UTF-8") from None
 
 
 def is_file(path: Path) -> bool:

@@ -88,9 +88,9 @@ def test_several_runs_and_sticky_values_give_one_table_and_what_was_played_is_ke
 
 
 @pytest.mark.parametrize("arguments, text", [
-    (["--episodes", "0"], "--episodes must be an integer of at least 1, not 0"),
+    (["--episodes", "0"], "argument --episodes: must be an integer of at least 1, not 0"),
     (["--sticky", "0", "2"], "--sticky must be a number from 0 to 1, not 2.0"),
-    (["--noops", "-1"], "--noops must be an integer of at least 0, not -1"),
+    (["--noops", "-1"], "argument --noops: must be an integer of at least 0, not -1"),
     (["--out", "missing/scores.jsonl"], "--out must be a file in a folder that exists"),
     (["--out", __file__], "line 1 is not one of its lines"),
 ])

@@ -17,7 +17,7 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial
 
 from trainer.errors import SweepError
-from trainer.files import user_path
+from trainer.files import require_text, user_path
 
 JOURNAL = "journal:"
 DATABASE = "sweep.db"
@@ -43,7 +43,9 @@ def shown(url: str) -> str:
 
 def default_storage(folder: Path, database: str = DATABASE) -> str:
     """The URL of the database in the folder of a sweep. Raises FileError if no URL can name it."""
-    return sqlalchemy.URL.create("sqlite", database=str(user_path(str(folder.resolve() / database)))).render_as_string()
+    path = str(folder.resolve() / database)
+    require_text(path)
+    return sqlalchemy.URL.create("sqlite", database=path).render_as_string()
 
 
 @contextlib.contextmanager

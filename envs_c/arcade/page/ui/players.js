@@ -59,7 +59,8 @@ export class Machine {
 
   /** What it saw in its training: of a cartridge's pictures those of the last two frames. @param {Game} game */
   #seen(game) {
-    return game.about.cartridge && this.#skip > 1 && game.settings.view === "pixels" ? game.pixels() : game.observation;
+    const { about, settings } = game;
+    return about.cartridge && this.#skip > 1 && about.views[settings.view].picture ? game.pixels() : game.observation;
   }
 
   restart() {
