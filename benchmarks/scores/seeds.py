@@ -232,7 +232,9 @@ def at_the_limit(trainings: Iterable[dict[str, Any]]) -> str:
         if one.get("truncated") is not None:
             known[one["game"]].append(one["truncated"] / one["episodes"])
     shares = [f"{np.mean(parts):.0%} in {game} ({len(parts)})" for game, parts in sorted(known.items()) if any(parts)]
-    return f"\nOf the episodes these end there (trainings that recorded it): {', '.join(shares)}." if shares else ""
+    if not shares:
+        return ""
+    return f"\nThe part of the episodes that end there (and the number of trainings that recorded it): {', '.join(shares)}."
 
 
 def fewest_different(members: list[dict[str, Any]], actions: str) -> str:

@@ -90,7 +90,8 @@ def test_the_page_names_the_games_whose_episodes_end_at_the_limit():
     members = [{"game": game, "episodes": 50, "truncated": count} for game, count in (
         ("pong", 0), ("enduro", 10), ("enduro", 40), ("go", None), ("asterix", 50))] + [{"game": "enduro", "episodes": 50}]
     assert seeds.at_the_limit(members).strip() == (
-        "Of the episodes these end there (trainings that recorded it): 100% in asterix (1), 50% in enduro (2).")
+        "The part of the episodes that end there (and the number of trainings that recorded it): "
+        "100% in asterix (1), 50% in enduro (2).")
     assert seeds.at_the_limit(members[:1]) == ""
 
 

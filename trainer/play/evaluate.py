@@ -43,7 +43,7 @@ class Evaluation(NamedTuple):
 
     returns: np.ndarray              # (E,) float64, raw
     lengths: np.ndarray              # (E,) int32, steps
-    truncated: np.ndarray            # (E,) bool: by a limit of steps, so the return is a part of what the episode could give
+    truncated: np.ndarray            # (E,) bool: True if a limit of steps ended the episode
     source: GameSource | GymnasiumSource
     states: dict[str, torch.Tensor]  # of all environments at the start; empty if the source cannot save them
     actions: np.ndarray              # (T, E, ...) as in the slab, of the first T steps: those that a film may show
