@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import math
 import platform
 import shlex
 import statistics
@@ -36,6 +37,14 @@ def at_least(least: int) -> Callable[[str], int]:
                 return value
         raise argparse.ArgumentTypeError(f"must be an integer of at least {least}, not {text}")
     return integer
+
+
+def above_zero(text: str) -> float:
+    """The type of an option: a finite number above 0."""
+    with contextlib.suppress(ValueError):
+        if 0 < (value := float(text)) < math.inf:
+            return value
+    raise argparse.ArgumentTypeError(f"must be a number above 0, not {text}")
 
 
 def check_games(parser: argparse.ArgumentParser, games: Iterable[str]):

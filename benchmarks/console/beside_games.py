@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.cartridges.twins import TWINS
-from benchmarks.common import at_least, head, new_parser, publish
+from benchmarks.common import above_zero, at_least, head, new_parser, publish
 from benchmarks.console.speed import rate, state_cost
 from envs_c import catalog
 from envs_c.console import cartridges
@@ -49,7 +49,7 @@ def row_of(name: str, seconds: float) -> list[str]:
 def main(argv: list[str] | None = None):
     parser = new_parser("console.beside_games", __doc__)
     parser.add_argument("games", nargs="*", metavar="GAME", help=f"games after cartridges (default: {', '.join(TWINS)})")
-    parser.add_argument("--seconds", type=float, default=0.6, help="a measurement (default: %(default)s)")
+    parser.add_argument("--seconds", type=above_zero, default=0.6, help="a measurement (default: %(default)s)")
     parser.add_argument("--many", type=at_least(1), default=10_000,
                         help="environments of the line below the table (default: 10000)")
     parser.add_argument("--out", type=Path, help="file to write the table to")

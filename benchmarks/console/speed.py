@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from ale_py import Action, ALEInterface, AtariVectorEnv, LoggerMode
 
-from benchmarks.common import at_least, head, new_parser, publish
+from benchmarks.common import above_zero, at_least, head, new_parser, publish
 from envs_c.console import cartridges, recompiled
 from envs_c.engine.vecenv import VecEnv
 from trainer.log.text import markdown
@@ -127,7 +127,7 @@ def main():
     parser.add_argument("games", nargs="*", metavar="GAME", help=f"names such as qbert (default: {', '.join(GAMES)})")
     parser.add_argument("--envs", type=at_least(1),
                         help="only this number of environments for pictures (default: 1, 64 and 1024)")
-    parser.add_argument("--seconds", type=float, default=1.5, help="a measurement (default: 1.5)")
+    parser.add_argument("--seconds", type=above_zero, default=1.5, help="a measurement (default: 1.5)")
     parser.add_argument("--out", type=Path, help="file to write the table to")
     options = parser.parse_args()
     there = cartridges.present()

@@ -20,7 +20,7 @@ import tempfile
 import textwrap
 from pathlib import Path
 
-from benchmarks.common import at_least, head, new_parser, publish
+from benchmarks.common import above_zero, at_least, head, new_parser, publish
 from benchmarks.peers.environments import ENVIRONMENTS
 from benchmarks.peers.trainings import TARGET, TRAININGS
 from trainer.log.numbers import count
@@ -119,7 +119,7 @@ def main():
     parser.add_argument("--num-envs", type=at_least(1), nargs="+", default=[64, 1024],
                         help="environments of random play; trainings have the last number (default: 64 1024)")
     parser.add_argument("--rounds", type=at_least(1), default=3, help="measurements of each row (default: 3)")
-    parser.add_argument("--seconds", type=float, default=3, help="of one measurement (default: 3)")
+    parser.add_argument("--seconds", type=above_zero, default=3, help="of one measurement (default: 3)")
     parser.add_argument("--minutes", type=float, default=0, help="most minutes of a training to 300 points (default: 0, none)")
     parser.add_argument("--out", type=Path, help="file to write the tables to")
     options = parser.parse_args()

@@ -8,15 +8,20 @@ A2C and PPO on three tasks. SB3's own environments are:
 
 Each runs with 8 environments in SB3's DummyVecEnv, in its SubprocVecEnv and in `envs_c.sb3`, and in `envs_c.sb3` with more
 environments too. The tables give steps per second of all environments together: of random play, and of learn() over whole
-iterations after the first. The settings are those of SB3's zoo for Atari.
+iterations after the first. The rows of a task take turns; a figure is the median of the rounds. The settings are those of SB3's
+zoo for Atari.
 """
 
+import math
+import statistics
 import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from argparse import Namespace
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -29,7 +34,7 @@ from stable_baselines3.common.env_util import make_atari_env, make_vec_env
 from stable_baselines3.common.utils import get_device
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv, VecFrameStack
 
-from benchmarks.common import at_least, head, new_parser, publish
+from benchmarks.common import above_zero, at_least, head, new_parser, publish
 from envs_c import sb3
 from envs_c.machine import cores
 from trainer.log.numbers import count
@@ -144,17 +149,17 @@ def sampled_utilization(device: torch.device, readable: bool):
             thread.join()
 
 
-def learn_rate(name: str, case: Case, env: VecEnv, seconds: float, device: torch.device, readable: bool) -> tuple[float, str]:
-    """Return the steps per second of learn(), and the GPU's mean utilization as text."""
+def learn_rate(name: str, case: Case, env: VecEnv, seconds: float, device: torch.device, readable: bool) -> tuple[float, float]:
+    """Return the steps per second of learn(), and the GPU's mean utilization in percent, NaN where it cannot be read."""
     kind, settings = ALGORITHMS[name]
     model, clock = kind(case.policy, env, device=device, seed=1, **settings(env.num_envs)), Clock(seconds)
     with sampled_utilization(device, readable) as samples:
         model.learn(1 << 40, callback=clock)
-    return clock.rate(), f"{np.mean(samples):.0f}%" if samples else "-"
+    return clock.rate(), float(np.mean(samples)) if samples else math.nan
 
 
-def measure(case: Case, make: Callable[[], VecEnv], seconds: float, device: torch.device, readable: bool) -> dict:
-    """Return the steps per second of each measurement by name, and the GPU's utilization by "NAME device"."""
+def measure(case: Case, make: Callable[[], VecEnv], seconds: float, device: torch.device, readable: bool) -> dict[str, float]:
+    """Return the steps per second of each measurement by name, and the GPU's utilization in percent by "NAME device"."""
     torch.set_num_threads(case.threads)
     env = make()
     try:
@@ -166,30 +171,46 @@ def measure(case: Case, make: Callable[[], VecEnv], seconds: float, device: torc
         env.close()
 
 
-def rows_of(case: Case, many: int, seconds: float, device: torch.device, readable: bool) -> list[list[str]]:
-    """Return the rows of one task: DummyVecEnv, SubprocVecEnv, envs_c, and envs_c with more environments."""
+def kinds_of(case: Case, many: int) -> list[tuple[str, int, Callable[[], VecEnv]]]:
+    """Return the environments of one task, each with its number: DummyVecEnv, SubprocVecEnv, envs_c, and envs_c with more."""
     kinds = [("DummyVecEnv", FEW, lambda: case.theirs(DummyVecEnv, FEW)),
              ("SubprocVecEnv", FEW, lambda: case.theirs(SubprocVecEnv, FEW)),
              ("envs_c.sb3", FEW, lambda: case.ours(FEW)), ("envs_c.sb3", many, lambda: case.ours(many))]
     missing = [PACKAGES[module] for module in case.needs if find_spec(module) is None]
     if missing:
         print(f"{case.title}: skips SB3's own environments, which need {' and '.join(missing)}", file=sys.stderr, flush=True)
-        kinds = kinds[2:]
-    rows, first = [], None
-    for title, n, make in kinds:
+    return kinds[2:] if missing else kinds
+
+
+def medians_in_turns(work: Sequence[Callable[[], dict[str, float]]], rounds: int) -> list[dict[str, float]]:
+    """Call each of `work` in turn, `rounds` times; return for each the medians of what it gave."""
+    given = [[one() for one in work] for _ in range(rounds)]
+    return [{key: statistics.median(results[key] for results in of_one) for key in of_one[0]}
+            for of_one in zip(*given, strict=True)]
+
+
+def rows_of(case: Case, options: Namespace, device: torch.device, readable: bool) -> list[list[str]]:
+    """Return the rows of one task; their ratios are relative to the first."""
+    def measured(title: str, n: int, make: Callable[[], VecEnv]) -> dict[str, float]:
         print(f"{case.title}: {title}, {n} environments", file=sys.stderr, flush=True)
-        speeds = measure(case, make, seconds, device, readable)
-        first = first or speeds
-        cells = [text for key in ("stepping", *ALGORITHMS) for text in (count(speeds[key]), f"{speeds[key] / first[key]:.1f}")]
-        rows.append([case.title, title, n, *cells, *(speeds[f"{name} device"] for name in ALGORITHMS)])
+        return measure(case, make, options.seconds, device, readable)
+
+    kinds = kinds_of(case, options.many)
+    speeds = medians_in_turns([partial(measured, *kind) for kind in kinds], options.rounds)
+    rows = []
+    for (title, n, _), ours in zip(kinds, speeds, strict=True):
+        cells = [text for key in ("stepping", *ALGORITHMS) for text in (count(ours[key]), f"{ours[key] / speeds[0][key]:.1f}")]
+        shares = [ours[f"{name} device"] for name in ALGORITHMS]
+        rows.append([case.title, title, n, *cells, *("-" if math.isnan(share) else f"{share:.0f}%" for share in shares)])
     return rows
 
 
 def main():
     parser = new_parser("peers.sb3", __doc__)
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"task: {', '.join(CASES)} (default: all)")
-    parser.add_argument("--seconds", type=float, default=4.0,
+    parser.add_argument("--seconds", type=above_zero, default=4.0,
                         help="least time for each learn(); random play gets half of it (default: 4)")
+    parser.add_argument("--rounds", type=at_least(1), default=3, help="measurements of each row (default: 3)")
     parser.add_argument("--many", type=at_least(1), default=256,
                         help="environments in the last row of each task (default: 256)")
     parser.add_argument("--device", default="auto", help="device of SB3: auto, cpu or cuda (default: auto)")
@@ -203,7 +224,7 @@ def main():
     problem = why_no_utilization(device)
     rows = []
     for name in options.cases or CASES:
-        rows += rows_of(CASES[name], options.many, options.seconds, device, problem is None)
+        rows += rows_of(CASES[name], options, device, problem is None)
     columns = ["task", "environments", "number", "random play, steps/s", "ratio"]
     for name in ALGORITHMS:
         columns += [f"{name}, steps/s", "ratio"]
@@ -222,8 +243,7 @@ def about(device: torch.device, problem: str | None) -> str:
     utilization = f"No GPU utilization: {problem}." if problem else "GPU utilization is NVML's, the mean over learn()."
     return (f"\n{packages}; SB3's networks on {named}. {utilization} A2C: rollouts of 5 steps in each environment. PPO: "
             f"rollouts of {ROLLOUT} steps in all environments, minibatches of 256, 4 epochs. Torch uses 1 thread for MlpPolicy "
-            f"and {cores()} for CnnPolicy. Each number is the mean over one window, not a median. Ratios are relative to the "
-            "task's first row.\n")
+            f"and {cores()} for CnnPolicy. Ratios are relative to the task's first row.\n")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import envs_c
-from benchmarks.common import check_games, head, head_of, new_parser, publish, score
+from benchmarks.common import above_zero, check_games, head, head_of, new_parser, publish, score
 from trainer.config import EnvConfig
 from trainer.config.games import GameName
 from trainer.config.no_ops import NO_OPS, with_no_ops
@@ -120,7 +120,7 @@ def below_head(scores: dict[str, dict]) -> str:
 def main(argv: list[str] | None = None):
     parser = new_parser("scores.gallery", __doc__)
     parser.add_argument("games", nargs="*", metavar="GAME", help="games to train (default: all)")
-    parser.add_argument("--seconds", type=float, default=15, help="longest film, in seconds (default: 15)")
+    parser.add_argument("--seconds", type=above_zero, default=15, help="longest film, in seconds (default: 15)")
     parser.add_argument("--gifs", type=Path, default=Path("docs/gallery"), help="folder for the films (default: docs/gallery)")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"),
                         help="folder for the results (default: benchmarks/results)")

@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.common import at_least, head, new_parser, publish
+from benchmarks.common import above_zero, at_least, head, new_parser, publish
 from trainer.log.numbers import count
 from trainer.log.text import markdown
 
@@ -123,7 +123,7 @@ def main():
                         help="processes at once (default: 1 4 20)")
     parser.add_argument("--beside", nargs="+", default=BESIDE, choices=BESIDE,
                         help="beside nothing, torch (and when it is imported), or torch and another runtime (default: all)")
-    parser.add_argument("--seconds", type=float, default=0.9, help="of one measurement (default: 0.9)")
+    parser.add_argument("--seconds", type=above_zero, default=0.9, help="of one measurement (default: 0.9)")
     parser.add_argument("--rounds", type=at_least(1), default=3, help="measurements of a case (default: 3)")
     parser.add_argument("--short", action="store_true", help="one round of 0.6 seconds, and no torch beside 20 processes")
     parser.add_argument("--out", type=Path, help="file to write the table to")

@@ -15,33 +15,55 @@ from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.log.text import markdown
 from trainer.ppo import learner
 from trainer.training.build import make_session
+from trainer.training.session import TrainingSession
 from trainer.training.train import iterate
 
 ROWS = (("lstm", "features", 512), ("none", "features", 512), ("mingru", "features", 512), ("none", "pixels", 64))
+WARM = 3  # updates of each before those that are measured
 
 
-def update_seconds(memory: str, view: str, num_envs: int, loss, iterations: int) -> float:
-    """Return the median seconds of an update, with the function `loss` in place of trainer.ppo.losses.minibatch_loss."""
-    session = make_session(Config("breakout", EnvConfig(num_envs=num_envs, view=view), PolicyConfig(memory=memory),
-                             PPOConfig(horizon=64, minibatch=num_envs * 16), RunConfig(device="cpu")))
+def new_session(memory: str, view: str, num_envs: int) -> TrainingSession:
+    """Return a training that has not begun."""
+    return make_session(Config("breakout", EnvConfig(num_envs=num_envs, view=view), PolicyConfig(memory=memory),
+                               PPOConfig(horizon=64, minibatch=num_envs * 16), RunConfig(device="cpu")))
+
+
+def update_seconds(session: TrainingSession, loss) -> float:
+    """Return the seconds of the next update, with the function `loss` in place of trainer.ppo.losses.minibatch_loss."""
     plain, learner.minibatch_loss = learner.minibatch_loss, loss
     try:
-        return statistics.median([iterate(session)["time_learn"] for _ in range(iterations + 3)][3:])
+        return iterate(session)["time_learn"]
     finally:
         learner.minibatch_loss = plain
-        session.pipeline.close()
+
+
+def why_not_compiled(session: TrainingSession, loss) -> str | None:
+    """Return torch's error if the function `loss` does not compile; None if an update with it succeeds."""
+    try:
+        update_seconds(session, loss)
+    except RuntimeError as error:  # torch's compiler raises it for its own bugs too
+        return f"does not compile ({type(error).__name__})"
+    return None
 
 
 def row(memory: str, view: str, num_envs: int, iterations: int) -> list[str]:
-    """Return a row of the table: milliseconds of both and their ratio, or torch's error if the loss does not compile."""
-    plain = update_seconds(memory, view, num_envs, learner.minibatch_loss, iterations)
-    cells = [memory, view, f"{num_envs}", f"{plain * 1e3:.1f}"]
+    """Return a row of the table: milliseconds of both and their ratio, or torch's error if the loss does not compile.
+
+    Two trainings take turns, so a disturbance of the machine affects both losses.
+    """
     torch.compiler.reset()
+    pairs = [(new_session(memory, view, num_envs), loss)
+             for loss in (learner.minibatch_loss, torch.compile(learner.minibatch_loss))]
     try:
-        compiled = update_seconds(memory, view, num_envs, torch.compile(learner.minibatch_loss), iterations)
-    except RuntimeError as error:  # torch's compiler raises it for its own bugs too
-        return [*cells, "-", f"does not compile ({type(error).__name__})"]
-    return [*cells, f"{compiled * 1e3:.1f}", f"{plain / compiled:.2f}"]
+        problem = why_not_compiled(*pairs[1])
+        measured = pairs[:1] if problem else pairs
+        times = [[update_seconds(*pair) for pair in measured] for _ in range(WARM + iterations)][WARM:]
+    finally:
+        for session, _ in pairs:
+            session.pipeline.close()
+    medians = [statistics.median(of_one) for of_one in zip(*times, strict=True)]
+    shown = ["-", problem] if problem else [f"{medians[1] * 1e3:.1f}", f"{medians[0] / medians[1]:.2f}"]
+    return [memory, view, f"{num_envs}", f"{medians[0] * 1e3:.1f}", *shown]
 
 
 def main():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.common import head, new_parser, publish
+from benchmarks.common import above_zero, head, new_parser, publish
 from trainer.config.config import overlay
 from trainer.config.games import GameName
 from trainer.config.preset import preset
@@ -64,7 +64,7 @@ def run(game: str, minutes: float, folder: Path) -> tuple[list[list[str]], float
 def main():
     parser = new_parser("speed.endurance", __doc__)
     parser.add_argument("game", nargs="?", default="breakout", help="game to train (default: breakout)")
-    parser.add_argument("--minutes", type=float, default=30, help="minutes to train (default: 30)")
+    parser.add_argument("--minutes", type=above_zero, default=30, help="minutes to train (default: 30)")
     parser.add_argument("--out", type=Path, help="file to write the table to")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as root:

@@ -21,7 +21,8 @@ from trainer.training.build import make_session
 from trainer.training.train import iterate
 
 PICTURES, ROUNDS = 256, 7
-NOTE = "Each time is the processor's, and the least of its rounds: other programs only add to it."
+NOTE = ("Each time is the processor's, and the least of its rounds: other programs only add to it. The products are "
+        "torch.mm's; the trainer's own kernels are faster for some shapes, so a ratio may exceed 100%.")
 
 
 def layers(frames: int) -> list[tuple[int, int, int]]:

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from benchmarks.common import at_least, head, median_seconds, new_parser, publish
+from benchmarks.common import above_zero, at_least, head, median_seconds, new_parser, publish
 from benchmarks.speed.simulations import Simulation, Way, ways
 from bridge.errors import DeviceError
 from trainer.log.numbers import count
@@ -229,7 +229,7 @@ def report(points: Sequence[Point], work_envs: int, notes: Sequence[str], more: 
 
 def main():
     parser = new_parser("speed.scaling", __doc__)
-    parser.add_argument("--seconds", type=float, default=180, help="about how long to measure (default: 180)")
+    parser.add_argument("--seconds", type=above_zero, default=180, help="about how long to measure (default: 180)")
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto",
                         help="cpu to leave out the GPU, cuda to require it (default: auto)")
     parser.add_argument("--max-envs", type=at_least(1), default=1_000_000, help="most environments (default: 1,000,000)")

@@ -10,7 +10,6 @@ import math
 import re
 import subprocess
 import sys
-import tempfile
 from importlib import metadata
 from pathlib import Path
 
@@ -65,9 +64,9 @@ def ptx(game, *, pixels: bool = False) -> str:
     kept = outside.cache_folder() / digest(game, pixels) / f"{game.name}.ptx"
     if not kept.is_file():
         outside.make_private(outside.cache_folder())
-        with tempfile.TemporaryDirectory(dir=outside.cache_folder(), prefix=outside.SCRATCH) as scratch:
-            text = compiled(game, pixels, Path(scratch))
-            made = Path(scratch) / kept.name
+        with outside.scratch_in(outside.cache_folder()) as scratch:
+            text = compiled(game, pixels, scratch)
+            made = scratch / kept.name
             made.write_text(text, encoding="utf-8")
             kept.parent.mkdir(exist_ok=True)
             made.replace(kept)
@@ -102,7 +101,7 @@ def write_unit(game, pixels: bool, folder: Path) -> None:
         emit.emit(game, folder)
     width, height = game.screen
     unit = (included + UNIT).format(name=game.name, pixels=int(pixels), small=SMALL, cell_x=width // math.gcd(width, SMALL),
-                       cell_y=height // math.gcd(height, SMALL))
+                                    cell_y=height // math.gcd(height, SMALL))
     (folder / "unit.c").write_text(unit, encoding="utf-8")
 
 

@@ -33,6 +33,17 @@ def test_a_number_that_a_benchmark_cannot_do_is_refused_with_its_option(module, 
     assert error.endswith(f"argument {option}: must be an integer of at least 1, not {value}")
 
 
+@pytest.mark.parametrize(("module", "option", "value"), [
+    ("speed.busy", "--seconds", "0"), ("speed.scaling", "--seconds", "-1"), ("speed.endurance", "--minutes", "nan"),
+    ("peers.__main__", "--seconds", "inf"), ("scores.gallery", "--seconds", "long")])
+def test_a_time_in_which_nothing_can_be_measured_is_refused_with_its_option(module, option, value, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["benchmark", f"{option}={value}"])
+    with pytest.raises(SystemExit, match="2"):
+        importlib.import_module(f"benchmarks.{module}").main()
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.endswith(f"argument {option}: must be a number above 0, not {value}")
+
+
 # A command whose figures are no medians of random play: what a test puts in place of its measurements, and its pages.
 NOTED = {
     "speed.pixels": ([], {"products": 1.0, "training": 1.0}, ["pixels", "pixels_zen3", "pixels_zen4"]),
