@@ -65,6 +65,11 @@ def test_every_dependency_is_pinned_within_its_range(extra):
         assert requirement.specifier.contains(installed[canonicalize_name(requirement.name)]), requirement
 
 
+def test_every_package_that_is_pinned_for_development_is_one_of_an_extra():
+    asked = {canonicalize_name(Requirement(line).name) for lines in PROJECT["optional-dependencies"].values() for line in lines}
+    assert pins("requirements-dev.txt").keys() - asked == set()
+
+
 def test_no_package_is_pinned_twice():
     files = ["constraints.txt", *(file.name for file in ROOT.glob("requirements*.txt") if "peers" not in file.name)]
     named = [name for file in files for name in pins(file)]
