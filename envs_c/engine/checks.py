@@ -121,8 +121,8 @@ def noop_max(value, game: str, actions: tuple[str, ...]) -> int:
     """The most frames of NOOP at an episode's start; 0 unless the game's first action is NOOP."""
     frames = integer("noop_max", value, 0, 10_000)
     if frames and actions[0] != "NOOP":
-        raise InvalidArgument(f"noop_max must be 0, not {frames}: {game} has no NOOP action (its actions are "
-                              f"{', '.join(actions)})")
+        raise InvalidArgument(f"noop_max must be 0, not {frames}: the first action of {game} is {actions[0]}, "
+                              "not NOOP")
     return frames
 
 

@@ -32,7 +32,7 @@ MAKE = [  # game, settings, parts of the message
       for value in (-0.1, 1.1, NAN, "x", None, True)],
     *[("cartpole", {"noop_max": value}, [f"noop_max must be an integer from 0 to 10,000, not {value!r}"])
       for value in (-1, 1.5, "x", 10_001)],
-    ("cartpole", {"noop_max": 5}, ["noop_max must be 0, not 5", "no NOOP action", "LEFT, RIGHT"]),
+    ("cartpole", {"noop_max": 5}, ["noop_max must be 0, not 5", "the first action of cartpole is LEFT, not NOOP"]),
     *[("cartpole", {"time_limit": value}, ["time_limit must be an integer from 0 to", repr(value)])
       for value in (-1, 2.5, "x", 2**31)],
     *[("cartpole", {"reward_clip": value}, ["reward_clip must be None, a number", "pair", f"not {value!r}"])
