@@ -18,7 +18,7 @@ from typing import TextIO
 from envs_c import catalog, outside
 from envs_c.errors import ContractError, InvalidArgument
 from envs_c.game import Game
-from envs_c.testing import actions, restored  # noqa: F401  their rules join RULES
+from envs_c.testing import actions, pictures, restored  # noqa: F401  their rules join RULES
 from envs_c.testing.bounds import module_to_test, wrong_index
 from envs_c.testing.fields import layout
 from envs_c.testing.rules import RULES, Broken, rule_text, stays_in_its_state

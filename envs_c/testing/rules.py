@@ -14,7 +14,6 @@ from envs_c.views import names
 
 # Of the bytes behind a struct: who writes one of them is found by another; as integers they are 0, positive and negative.
 PATTERNS = (0x00, 0x5A, 0xA5)
-SMALL = 84         # rows and columns of the grey picture
 STEPS = 120
 LIMIT = 23         # steps: short, for many ends in every game, some of them in the same step
 VIEWS = names(lambda view: view.plain)
@@ -261,36 +260,3 @@ def is_plain_data(game):
     need(status == 0, f"a state copied into another process ended it with status {status}: it has a pointer")
     need_equal(game, there == b"".join(outputs), "a state copied into another process continued differently, or ended with "
                                                  "different bytes: it has a pointer, or memory that was never written")
-
-
-def area_average(picture: np.ndarray) -> np.ndarray:
-    """The mean grey (BT.601 luma) under each pixel of the grey picture, as OpenCV's INTER_AREA computes it.
-
-    picture: (height, width, 3) uint8. Returns (84, 84) float64.
-    """
-    grey = (picture.astype(np.int64) * (299, 587, 114)).sum(2)
-    return cell_means(cell_means((grey + 500) // 1000).T).T
-
-
-def cell_means(rows: np.ndarray) -> np.ndarray:
-    """The means of `rows`, (length, ...), over 84 cells of equal length: differences of its integral at their edges."""
-    edges = np.arange(SMALL + 1) * len(rows) / SMALL
-    before = edges.astype(int)  # complete rows before an edge
-    integral = np.concatenate([np.zeros_like(rows[:1]), rows.cumsum(0)])
-    slope = np.concatenate([rows, np.zeros_like(rows[:1])])
-    return np.diff(integral[before] + slope[before] * (edges - before)[:, None], axis=0) * (SMALL / len(rows))
-
-
-@rule
-def paints_one_picture(game):
-    """The grey picture is the area average of the coloured one, to within one level of grey."""
-    play = Play(game, 8, view="pixels")
-    play.reset()
-    for step, actions in enumerate(actions_of(game, 2 * STEPS, 8)):
-        play.step(actions)
-        for i in range(8) if step % 6 == 0 else ():
-            error = np.abs(area_average(play.render(i)) - play.arrays["observation"][i])
-            row, column = np.unravel_index(error.argmax(), error.shape)
-            need(error.max() <= 1, f"grey pixel ({row}, {column}) is {error.max():.1f} away from the average of the colours, "
-                                   f"in step {step}: shapes meet within it; put their edges where grey pixels meet, or use "
-                                   "canvas_swap")

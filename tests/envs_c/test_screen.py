@@ -5,8 +5,8 @@ import pytest
 from support import vector
 
 import envs_c
+from envs_c.testing.pictures import area_average
 from envs_c.testing.play import actions_of
-from envs_c.testing.rules import area_average
 
 WIDTH, HEIGHT, GROUND_Y = 100, 90, 75  # of the toy game
 SKY, GROUND, PAINT = np.array([[0x20, 0x40, 0x60], [0xC0, 0xA0, 0x20], [0xF0, 0x64, 0x18]], np.uint8)

@@ -7,8 +7,8 @@ import numpy as np
 
 from envs_c import VecEnv
 from envs_c.gymnasium_env import ArcadeVectorEnv
+from envs_c.testing.pictures import area_average
 from envs_c.testing.play import Tape, actions_of, bind, buffers
-from envs_c.testing.rules import area_average
 
 TOY = Path(__file__).parent / "toy" / "toy.pyx"  # not a built-in game
 

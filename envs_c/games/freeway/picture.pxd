@@ -140,8 +140,9 @@ cdef inline void put_chicken(Sheet* sheet, int pose, int y, const Freeway* cars)
 
 cdef inline void draw_chicken(const Freeway* game, Sheet* sheet) noexcept nogil:
     cdef int y = game.fell if game.fell else game.y
-    if sheet.canvas != NULL or game.touch:
-        put_chicken(sheet, game.pose, y, game if game.touch else NULL)
+    cdef bint overlaps = game.touch or game.fell  # `touch` is that of y, not of the place from which the chicken fell
+    if sheet.canvas != NULL or overlaps:
+        put_chicken(sheet, game.pose, y, game if overlaps else NULL)
     else:
         add_stamp(sheet.sums + cell_at(CHICKEN_X, FEET - y), &CHICKEN_STAMPS[game.pose][y][0][0], SMALL_STAMP)
 

@@ -21,7 +21,7 @@ from enduro_race import (
 from support import assert_in_space
 
 import envs_c
-from envs_c.testing.rules import area_average
+from envs_c.testing.pictures import area_average
 
 NOOP, FIRE, RIGHT, LEFT, DOWN, DOWNRIGHT, DOWNLEFT, RIGHTFIRE, LEFTFIRE = range(9)
 SUMMER, SNOW, DUSK, NIGHT, FOG, DAWN = 100, 4000, 6500, 8000, 10000, 13000  # a frame of each season

@@ -133,10 +133,11 @@ def test_features_stay_in_their_space(forecast):
     assert_in_space(env, np.random.default_rng(0).choice([NOOP, UP, UP, DOWN], (2_100, 64)))
 
 
+@pytest.mark.parametrize("difficulty", [0, 1])
 @pytest.mark.parametrize("game", range(1, 9))
-def test_the_grey_picture_is_the_area_average_of_the_coloured_one(game):
-    env = envs_c.make("freeway", 4, view="pixels", seed=2, game=game, num_threads=1)
-    assert_grey_is_average(env, np.random.default_rng(1).choice([NOOP, UP, UP, UP, DOWN], (300, 4)), every=25)
+def test_the_grey_picture_is_the_area_average_of_the_coloured_one(game, difficulty):
+    env = envs_c.make("freeway", 4, view="pixels", seed=2, game=game, difficulty=difficulty, num_threads=1)
+    assert_grey_is_average(env, np.random.default_rng(1).choice([NOOP, UP, UP, UP, DOWN], (300, 4)), every=5)
 
 
 @pytest.mark.parametrize("game", [1, 6])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import envs_c
-from envs_c.testing.rules import area_average
+from envs_c.testing.pictures import area_average
 
 UP, RIGHT, LEFT, DOWN = range(4)
 FLOOR, PRIZE, LAMP = (0xC8, 0xC0, 0xB0), (0xF8, 0xE0, 0x60), 8  # colours, and the lamp's side in pixels

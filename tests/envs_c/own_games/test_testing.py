@@ -74,6 +74,9 @@ BREAKERS = {  # the mistake: how the toy is changed, the rule broken by it, a pa
     "a swap of another colour": (
         [("SKY, PAINT)", "GROUND, PAINT)"), ('Option(0, 0, 3, "what', 'Option(2, 2, 3, "what')],
         "paints_one_picture", "away from"),
+    "a swap of another colour under an option": (
+        [("SKY, PAINT)", "GROUND, PAINT)"), ('Option(0, 0, 3, "what', 'Option(0, 0, 2, "what')],
+        "paints_one_picture", "with {'figure': 2}"),
     "a crash": (
         [(STEP, STEP + "    if action == JUMP:\n        (<int*>NULL)[0] = 1\n")], "stays_in_its_state", "ended"),
     "no check of restored states": (
