@@ -6,6 +6,7 @@ import torch
 
 from trainer import kernels
 from trainer.config import PPOConfig
+from trainer.errors import SettingError
 from trainer.kernels.loss import reference
 from trainer.kernels.loss.reference import Statistics, masked_mean
 from trainer.policy.policy import Policy
@@ -110,7 +111,10 @@ def try_loss(own: OwnLoss, policy: Policy, storage: Storage, advantage, sequence
     """
     batch = select(policy, storage, advantage, sequences, None if weight is None else weight[: len(sequences)])
     action_mask = None if batch.action_mask is None else torch.ones_like(batch.action_mask)
-    losses(policy, batch._replace(action_mask=action_mask), ppo, own=own)
+    loss, *_ = losses(policy, batch._replace(action_mask=action_mask), ppo, own=own)
+    if not loss.requires_grad:
+        raise SettingError("loss", f"{own.path!r} must return terms that depend on the policy's weights, such as those of "
+                                   "outputs.log_prob, if it replaces those of PPO")
 
 
 def losses(policy: Policy, batch: Minibatch, ppo: PPOConfig, entropy_coef=None, joint: Statistics | None = None,

@@ -12,6 +12,7 @@ import torch
 from trainer.errors import SettingError
 from trainer.imports import describe, find, user_errors
 from trainer.policy.policy import Policy
+from trainer.rollout.faults import first_fault
 from trainer.rollout.storage import Storage
 
 REPLACED = ("policy", "value", "entropy")  # terms of PPO, which a function of the user's own may replace
@@ -48,13 +49,14 @@ class OwnLoss:
 
     It returns a dict of scalar tensors by name. A term named policy, value or entropy replaces that of PPO; the weights
     value_coef and entropy_coef apply to it. Any other term is added to the loss. All are logged as loss_NAME (the entropy as
-    entropy). Each must be a mean over the valid steps, so that ranks can add their shares.
+    entropy). Each must be a mean over the valid steps, so that ranks can add their shares. All calls return the same names.
 
     Raises SettingError if there is no such function.
     """
 
     def __init__(self, path: str):
         self.path, self.function = path, find("loss", path, ("batch", "outputs"))
+        self._names: tuple[str, ...] = ()  # of the terms, in the order of the first call
 
     def terms(self, batch, outputs: Outputs, share) -> dict[str, torch.Tensor]:
         """The terms of a minibatch.
@@ -68,7 +70,11 @@ class OwnLoss:
             raise SettingError("loss", f"{self.path!r} must return a dict of scalar tensors by name, not {_shown(found)}")
         for name, term in found.items():
             self._check(name, term)
-        return {name: term.float() * share for name, term in found.items()}
+        self._names = self._names or tuple(found)
+        if found.keys() != set(self._names):
+            raise SettingError("loss", f"{self.path!r} must return the same terms in each call, {', '.join(self._names)}, not "
+                                       f"{', '.join(found)}")
+        return {name: found[name].float() * share for name in self._names}
 
     def _check(self, name: Any, term: Any):
         """Raises SettingError if a term has a bad name or is no scalar tensor."""
@@ -121,7 +127,10 @@ class RewardTransform:
 
     @torch.no_grad()
     def __call__(self, storage: Storage) -> torch.Tensor:
-        """The transformed rewards (T, N) float32. Raises SettingError if the function fails, or returns something else."""
+        """The transformed rewards (T, N) float32. Raises SettingError if the function fails, or returns something else.
+
+        Rewards that are not finite pass if the rollout has such numbers: the loss then names the fault, and its step is found.
+        """
         rollout = Rollout.of(storage)
         shape = rollout.reward.shape
         with user_errors("reward_transform", self.path, "calling it with a rollout"):
@@ -129,7 +138,7 @@ class RewardTransform:
         if not isinstance(found, torch.Tensor) or found.shape != shape or not found.is_floating_point():
             raise SettingError("reward_transform", f"{self.path!r} must return floats of shape {tuple(shape)}, (steps, "
                                                    f"environments), not {_shown(found)}")
-        if not torch.isfinite(found).all():
+        if not torch.isfinite(found).all() and first_fault(storage, 0, 0) is None:
             raise SettingError("reward_transform", f"{self.path!r} must return finite rewards")
         return found.float()
 

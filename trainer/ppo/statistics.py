@@ -7,6 +7,8 @@ import torch
 from trainer.kernels.loss.reference import Statistics, masked_mean
 from trainer.ranks import ALONE, Ranks
 
+EQUAL = 1e-20  # a variance below this is that of equal numbers
+
 
 def joint_statistics(values, valid, ranks: Ranks) -> Statistics:
     """The statistics of `values` over all ranks; this rank passes its part.
@@ -64,11 +66,13 @@ def has_signal(reward, terminated, valid, ranks: Ranks = ALONE) -> torch.Tensor:
 def explained_variance(advantage, value, valid, ranks: Ranks = ALONE) -> torch.Tensor:
     """1 - Var(target - value) / Var(target) over the valid steps of all ranks.
 
-    It is 1 for a perfect critic, and 0 for one that predicts only the mean.
+    It is 1 for a perfect critic, and 0 for one that predicts only the mean. Where all targets are equal (deviation below 1e-10)
+    it is 1 if the errors are equal too, otherwise 0, as in scikit-learn's explained_variance_score.
     """
     def variance(x):
         if ranks.joined:
             return joint_statistics(x, valid, ranks).variance
         return masked_mean((x - masked_mean(x, valid)).square(), valid)
 
-    return 1 - variance(advantage) / variance(value + advantage).clamp(min=1e-8)
+    error, target = variance(advantage), variance(value + advantage)
+    return torch.where(target > EQUAL, 1 - error / target.clamp(min=EQUAL), (error <= EQUAL).to(error.dtype))

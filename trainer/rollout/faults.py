@@ -32,9 +32,9 @@ def first_fault(storage: Storage, begin: int, first: int) -> Fault | None:
     steps = range(storage.horizon + 1)
     parts = [("reward", storage.reward, steps), ("observation", storage.observation, steps)]
     if storage.sample is not None:  # `observation` is normalized and clipped
-        rows = [step // storage.sample_period % len(storage.sample) for step in steps]
-        parts.append(("observation", storage.sample, [max(step for step in steps if rows[step] == row)
-                                                      for row in range(len(storage.sample))]))
+        last = {step // storage.sample_period % len(storage.sample): step for step in steps}  # that a row holds
+        rows = sorted(last, key=last.__getitem__)
+        parts.append(("observation", storage.sample[rows], [last[row] for row in rows]))
     faults = []
     for name, values, at in parts:
         values = values.flatten(2) if values.ndim > 2 else values[..., None]

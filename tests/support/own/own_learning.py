@@ -1,5 +1,7 @@
 """Heads, transforms and losses of the user's own, right and wrong, which tests name by import path."""
 
+import itertools
+
 import torch
 from torch import nn
 
@@ -167,6 +169,30 @@ def bad_name(batch, outputs):
 
 def not_finite(batch, outputs):
     return {"ratio": outputs.value.mean() / 0}
+
+
+def no_gradient(batch, outputs):
+    """Terms that no weight changes, in place of PPO's."""
+    return dict.fromkeys(("policy", "value", "entropy"), outputs.value.detach().mean())
+
+
+def renamed(batch, outputs):
+    """A term with another name once the critic has predicted something, which it has not in the trial."""
+    return {"late" if batch.value.any() else "early": outputs.value.mean()}
+
+
+def one_more(batch, outputs):
+    """One more term, as above."""
+    return {"early": outputs.value.mean(), **({"late": outputs.value.mean()} if batch.value.any() else {})}
+
+
+CALLS = itertools.count()
+
+
+def in_another_order(batch, outputs):
+    """The same two terms, in each call in another order."""
+    terms = {"one": outputs.value.sum() * 0 + 1, "two": outputs.value.sum() * 0 + 2}
+    return dict(reversed(terms.items())) if next(CALLS) % 2 else terms
 
 
 NUMBER = 3

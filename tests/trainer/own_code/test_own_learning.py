@@ -119,6 +119,7 @@ def test_a_term_with_the_name_of_ppo_s_replaces_it():
     ("loss", "a_vector", ["scalar tensors, but values is a tensor of float32 and the shape (32, 1)"]),
     ("loss", "taken_name", ["other than kl, clip_fraction, grad_norm", "'kl'"]),
     ("loss", "bad_name", ["identifiers", "'my term'"]),
+    ("loss", "no_gradient", ["terms that depend on the policy's weights"]),
     ("reward_transform", "total", ["floats of shape (32, 16), (steps, environments), not a tensor of float32"]),
     ("reward_transform", "integers", ["not a tensor of int64"]),
     ("reward_transform", "infinite_rewards", ["finite rewards"]),
@@ -155,6 +156,21 @@ def test_a_term_that_is_not_finite_ends_the_run_and_is_named():
     with contextlib.closing(make_session(own("not_finite", "loss"))) as session, \
          pytest.raises(LearningError, match=r"loss_ratio is (nan|-?inf)"):
         iterate(session)
+
+
+@pytest.mark.parametrize(("path", "names"), [("renamed", "early, not late"), ("one_more", "early, not early, late")])
+def test_terms_that_change_are_refused(path, names):
+    """A column of the log is one term."""
+    with contextlib.closing(make_session(own(path, "loss"))) as session, \
+         pytest.raises(SettingError, match=f"own_learning:{path}' must return the same terms in each call, {names}$"):
+        iterate(session)
+
+
+def test_terms_may_come_in_another_order():
+    """Each keeps its name in the log."""
+    with contextlib.closing(make_session(own("in_another_order", "loss"))) as session:
+        metrics = iterate(session)
+    assert (metrics["loss_one"], metrics["loss_two"]) == (1, 2)
 
 
 @pytest.mark.parametrize(("game", "view", "path", "factor"), [("cartpole", "features", "signs", 2),

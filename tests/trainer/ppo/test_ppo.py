@@ -113,9 +113,17 @@ def test_learning_rates_follow_their_schedule(schedule, quarter, end):
     assert rates == pytest.approx([0.01, 0.01 * quarter, 0.01 * end, 0.01 * end])
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
 @pytest.mark.parametrize(("error", "expected"), [(0.0, 1.0), (1.0, 0.0)])
-def test_explained_variance_is_one_for_a_perfect_critic(error, expected):
+def test_explained_variance_is_one_for_a_perfect_critic(error, expected, scale):
+    """And 0 for one that predicts nothing, whatever the size of the rewards."""
     torch.manual_seed(0)
-    target, valid = torch.randn(STEPS, BATCH), torch.ones(STEPS, BATCH)
+    target, valid = torch.randn(STEPS, BATCH) * scale, torch.ones(STEPS, BATCH)
     value = target * (1 - error)
     assert explained_variance(target - value, value, valid).item() == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(("error", "expected"), [(0.0, 1), (0.5, 1), (torch.arange(BATCH), 0)])
+def test_explained_variance_of_equal_targets_is_one_only_for_equal_errors(error, expected):
+    target, valid = torch.full((STEPS, BATCH), 2.0), torch.ones(STEPS, BATCH)
+    assert explained_variance(error + torch.zeros_like(target), target - error, valid).item() == expected

@@ -100,9 +100,9 @@ def test_a_game_is_named_in_place_of_the_learning_rate(tmp_path, monkeypatch, po
                     str(error.value)), str(error.value)
 
 
-@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("ppo", [{}, {"normalize_rewards": True}, {"reward_transform": "own_learning:doubled"}])
 @pytest.mark.parametrize("value", [3e38, -3e38, np.inf, np.nan])
-def test_a_reward_that_is_too_large_is_named_too(tmp_path, monkeypatch, value, normalize):
+def test_a_reward_that_is_too_large_is_named_too(tmp_path, monkeypatch, value, ppo):
     original = BoundGames.finish
 
     def finish(self, log):
@@ -110,7 +110,7 @@ def test_a_reward_that_is_too_large_is_named_too(tmp_path, monkeypatch, value, n
         self.batch.buffers[2][:] = value
         return result
     monkeypatch.setattr(BoundGames, "finish", finish)
-    settings = overlay(game_config(tmp_path / "run"), {"ppo": {"normalize_rewards": normalize}})
+    settings = overlay(game_config(tmp_path / "run"), {"ppo": ppo})
     with pytest.raises(LearningError, match=rf"^environment 0 returned {re.escape(f'{value:g}')} in its reward in step 1; "):
         train.train(settings)
 
