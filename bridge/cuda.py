@@ -59,14 +59,19 @@ class UnifiedAddress:
 
 
 class CudaDevice:
-    """One GPU."""
+    """One GPU.
 
-    def __init__(self, device: torch.device) -> None:
+    index: its number, which a torch.device would cut to 8 bits; None: torch's current GPU.
+
+    Raises DeviceError if there is no such GPU.
+    """
+
+    def __init__(self, index: int | None) -> None:
         count = torch.cuda.device_count()
-        if (device.index or 0) >= count:
+        if index is not None and index >= count:
             gpus = "cuda:0, the only GPU here" if count == 1 else f"one of the {count} GPUs here, cuda:0 to cuda:{count - 1}"
-            raise DeviceError(f"device must be {gpus}, not '{device}'")
-        self.torch_device = torch.device("cuda", torch.cuda.current_device() if device.index is None else device.index)
+            raise DeviceError(f"device must be {gpus}, not 'cuda:{index}'")
+        self.torch_device = torch.device("cuda", torch.cuda.current_device() if index is None else index)
         torch.cuda.set_device(self.torch_device)
         runtime.setDevice(self.torch_device.index)
         warnings.filterwarnings("ignore", HARMLESS, UserWarning)

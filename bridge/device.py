@@ -105,7 +105,7 @@ def open_device(name: str) -> Device:
     if problem:
         raise DeviceError(f"device is {name!r}, but {problem}; or use the CPU (--device cpu)")
     from bridge.cuda import CudaDevice
-    return CudaDevice(torch.device(name))
+    return CudaDevice(None if name == "cuda" else int(name[5:]))
 
 
 def why_no_gpu() -> str:

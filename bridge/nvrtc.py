@@ -18,7 +18,7 @@ from envs_c import install
 BLOCK = 128  # threads per block
 WAVES = 32   # most blocks per multiprocessor in a launch; the kernel's loop handles the other items
 OUT_OF_MEMORY = 2  # CUDA_ERROR_OUT_OF_MEMORY
-OPTIONS = ("-std=c++17", "--fmad=false")  # products are not contracted, as on the CPU
+OPTIONS = ("-std=c++17", "--fmad=false")  # products are not contracted with sums, as in the games on the CPU
 # NVRTC has no C library. The kernels' headers need only these types of it.
 STDINT = b"""typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef int int32_t; typedef unsigned int uint32_t;
 typedef long long int64_t; typedef unsigned long long uint64_t;"""

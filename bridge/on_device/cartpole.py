@@ -99,7 +99,7 @@ class CartPole:
 
         actions: (N,) int32, 0 LEFT or 1 RIGHT. Not checked, since a check would wait for the device.
         observation, reward, terminated, truncated: written, as in `reset`.
-        Raises envs_c.NotReset before the first reset.
+        Raises envs_c.NotReset before the first reset, and ValueError as `reset`.
         """
         if not self._started:
             raise envs_c.NotReset("these environments of cartpole were never reset: call reset() first")

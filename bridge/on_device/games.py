@@ -142,7 +142,7 @@ class DeviceGame:
         selected: (N,) uint8, 1 begins a new episode; None: all.
         Raises ValueError before writing if a tensor does not fit.
         """
-        self._check(observation, reward, terminated, truncated, action_mask)
+        self._check(observation, reward, terminated, truncated, action_mask, selected)
         self._launch("reset", None, selected, observation, reward, terminated, truncated, action_mask)
         self._started = True
 
@@ -152,11 +152,11 @@ class DeviceGame:
         actions: (N,) int32. Not checked, since a check would wait for the device.
         selected: (N,) uint8, 0 holds an environment; None: none is held.
         observation, reward, terminated, truncated, action_mask: written, as in `reset`.
-        Raises envs_c.NotReset before the first reset.
+        Raises envs_c.NotReset before the first reset, and ValueError as `reset`.
         """
         if not self._started:
             raise envs_c.NotReset(f"these environments of {self.env.game.name} were never reset: call reset() first")
-        self._check(observation, reward, terminated, truncated, action_mask)
+        self._check(observation, reward, terminated, truncated, action_mask, selected)
         require_tensor("actions", actions, torch.int32, (self.num_envs,), self.states.device)
         self._launch("step", actions, selected, observation, reward, terminated, truncated, action_mask)
 
@@ -176,13 +176,15 @@ class DeviceGame:
             self.module.launch("draw", blocks * threads, self._kept, observation, self.final_observation,
                                self._backdrop, self._sums, self._edges, self.num_envs, block=threads)
 
-    def _check(self, observation, reward, terminated, truncated, action_mask):
+    def _check(self, observation, reward, terminated, truncated, action_mask, selected=None):
         dtype = getattr(torch, str(self.observation_dtype))
         require_tensor("observation", observation, dtype, (self.num_envs, *self.observation_shape), self.states.device)
         for name, tensor in (("reward", reward), ("terminated", terminated), ("truncated", truncated)):
             require_tensor(name, tensor, torch.float32, (self.num_envs,), self.states.device)
-        if action_mask is not None:
-            require_tensor("action_mask", action_mask, torch.uint8, (self.num_envs, self.action_mask_size), self.states.device)
+        for name, tensor, shape in (("action_mask", action_mask, (self.num_envs, self.action_mask_size)),
+                                    ("selected", selected, (self.num_envs,))):
+            if tensor is not None:
+                require_tensor(name, tensor, torch.uint8, shape, self.states.device)
 
     def take_ended(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return the last episode of every environment in which one ended since `clear_totals`, and clear the totals.

@@ -116,9 +116,9 @@ class OnDevicePipeline:
         """Put back the result of `state`. Raises ValueError, and changes nothing, if it does not fit."""
         check_contents(state, {f"slab.{name}": (part.shape, part.dtype) for name, part in self._parts().items()},
                        self.source.environment_dims())
-        self._must_step = False
         self.streams[0].make_caller_wait()
         self.source.restore(state)
+        self._must_step = False
         for name, part in self._parts().items():
             part.copy_(state[f"slab.{name}"])
         self.wait_for_caller()

@@ -8,7 +8,7 @@ from cuda_double import DeviceFault
 from cuda_double.install import installed
 from device_runs import Two, config, contents, require_same, trained
 
-from bridge import open_device
+from bridge import DeviceError, open_device
 from bridge.graphs import Captured, Graphs
 
 
@@ -71,6 +71,17 @@ def test_an_error_of_captured_work_is_raised_and_leaves_stream_and_pools_as_befo
     with pytest.raises(RuntimeError, match="not CUDA's"):
         two.one.capture(broken)
     assert torch.cuda.current_stream().cuda_stream == 0 and not double.pools
+
+
+@pytest.mark.parametrize(("name", "index"), [("cuda:1", 1), ("cuda:01", 1), ("cuda:2", None), ("cuda:128", None),
+                                             ("cuda:256", None), ("cuda:300", None), ("cuda:99999999999999999999", None)])
+def test_a_gpu_s_number_is_never_taken_for_another(name, index):
+    with installed(gpus=2):
+        if index is not None:
+            assert open_device(name).torch_device == torch.device("cuda", index)
+            return
+        with pytest.raises(DeviceError, match=f"^device must be one of the 2 GPUs here, cuda:0 to cuda:1, not '{name}'$"):
+            open_device(name)
 
 
 @pytest.mark.parametrize("call", ["wait", "enter"])

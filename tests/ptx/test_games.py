@@ -65,6 +65,18 @@ def test_environments_that_are_held_do_not_step():
         pair.step(random, random.random(9) < 0.5)
 
 
+@pytest.mark.parametrize("call", ["reset", "step"])
+@pytest.mark.parametrize("wrong", [torch.ones(8, dtype=torch.uint8), torch.ones(9, dtype=torch.bool),
+                                   torch.ones(9, dtype=torch.uint8, device="meta")], ids=["shape", "dtype", "device"])
+def test_a_wrong_selection_is_named_and_nothing_is_launched(monkeypatch, call, wrong):
+    pair = Pair(envs_c.game("cartpole"), 9, emulated("cartpole"), seed=3)
+    pair.reset()
+    monkeypatch.setattr(pair.device.module, "launch", lambda *_, **__: pytest.fail("launched"))
+    actions = (torch.zeros(9, dtype=torch.int32),) if call == "step" else ()
+    with pytest.raises(ValueError, match=r"^selected must be a contiguous \(9,\) torch.uint8 on cpu, not"):
+        getattr(pair.device, call)(*actions, **pair.ours, selected=wrong)
+
+
 @pytest.mark.slow
 def test_the_kernel_prepare_fills_tables_and_backdrop_as_the_c_compiler_s_does():
     game, modules = envs_c.game("pong"), [emulated("pong", "pixels", prepares=prepares) for prepares in (True, False)]

@@ -97,6 +97,34 @@ def test_only_the_cpu_has_kernels_for_sequences():
     assert not Whole.supports(torch.zeros(1, device="meta"), torch.float32, 4, 4)
 
 
+@pytest.mark.parametrize(("steps", "batch"), [(3, 0), (0, 3)])
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_a_sequence_without_steps_or_environments_has_gradients_of_zeros(steps, batch, dtype, way):
+    way("whole")
+    hidden, *gradients = unroll(*draw(steps, batch, 32, 32, dtype))
+    assert hidden.shape == (steps, batch, 32) and not any(one.any() for one in gradients)
+
+
+@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_a_pass_without_gradients_leaves_the_buffers_that_a_graph_may_have_captured(name, dtype, way):
+    way(name)
+    x, *weights, keep, h, c, weight = draw(3, 5, 32, 32, dtype)
+    buffers = kernels.LstmBuffers()
+
+    def kept():
+        return {id(one) for free in buffers._free.values() for one in free}
+
+    x.requires_grad_()
+    (kernels.lstm(x, *weights, keep, (h, c), buffers) * weight).sum().backward()
+    before = kept()
+    with torch.no_grad():
+        kernels.lstm(x, *weights, keep, (h, c), buffers)
+    kernels.lstm(x.detach(), *weights, keep, (h, c), buffers)
+    kernels.lstm(x, *weights, keep, (h, c), buffers)  # whose gradient nobody asks for
+    assert len(before) == 1 and kept() == before
+
+
 @pytest.mark.parametrize(("name", "version"), [("whole", "cpu"), ("steps", "reference")])
 def test_the_version_is_picked_by_what_it_supports(name, version, way):
     way(name)

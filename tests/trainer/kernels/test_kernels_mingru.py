@@ -80,6 +80,14 @@ def test_a_step_can_overwrite_its_state_and_its_input(highway, device):
     assert not highway or torch.equal(x, wanted[2])
 
 
+def test_states_of_one_environment_are_contiguous_whatever_torch_says_of_its_stride(device):
+    given, memory = inputs(6, 1, 8, device=device), torch.zeros(6 * 6 * 8, device=device)
+    states = memory[:48].view(1, 6, 8).transpose(0, 1)
+    assert states.is_contiguous() and states.stride(1) == 48
+    kernels.mingru_forward(*given, states, None)
+    assert torch.equal(states, both(*given)[0]) and not memory[48:].any()
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_the_number_of_threads_changes_no_bit(threads):
     given, before = inputs(3, 37, 9, highway=True), torch.get_num_threads()

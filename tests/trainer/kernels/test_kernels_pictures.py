@@ -106,3 +106,11 @@ def test_a_wrong_argument_is_named(change, error, text, precision):
     change(arguments)
     with pytest.raises(error, match=text):
         kernels.pictures(*arguments.values(), SCALE, precision)
+
+
+def test_a_weight_that_is_no_number_shows_in_the_features(precision):
+    pictures, weights, biases = draw(2, 1, 36, 36)
+    with torch.no_grad():
+        weights[2][3] = torch.nan
+    features = kernels.pictures(pictures, weights, biases, SCALE, precision)
+    assert features[..., 3].isnan().all() and not features[..., :3].isnan().any()

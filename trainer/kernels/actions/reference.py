@@ -77,7 +77,7 @@ def categorical(logits, action_mask, action):
     logits: (..., A).
     action: (...).
     Returns two tensors (...). An illegal action has log-probability -inf, and illegal actions get no gradient. If no action is
-    action_mask, both are 0, and so is the gradient.
+    legal, both are 0, and so is the gradient.
     """
     log_probs, some = log_softmax(logits, action_mask)
     log_prob = log_probs.gather(-1, action.long()[..., None]).squeeze(-1)

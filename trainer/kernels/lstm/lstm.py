@@ -82,7 +82,8 @@ def lstm_step(weights: dict[str, torch.Tensor], x, keep, keep_next, h, c, gates,
 class LstmBuffers:
     """Buffers of sequences that are not in use, by their form.
 
-    They are kept and used again: fresh pages for tens of megabytes cost more time than the products that fill them.
+    They are kept and used again: captured graphs use their memory, and fresh pages for tens of megabytes cost more time than
+    the products that fill them.
     """
 
     def __init__(self):
@@ -96,6 +97,16 @@ class LstmBuffers:
     def give_back(self, form: Hashable, buffers: Steps):
         """Take buffers back that are not in use any more."""
         self._free.setdefault(form, []).append(buffers)
+
+
+class _Loan:
+    """The buffers of a pass. They go back after its gradient, or when nobody can ask for one any more."""
+
+    def __init__(self, owner: LstmBuffers, form: Hashable, sequence: Steps):
+        self.owner, self.form, self.sequence = owner, form, sequence
+
+    def __del__(self):
+        self.owner.give_back(self.form, self.sequence)
 
 
 def lstm(x, weight_x, weight_h, bias, keep, state: tuple[torch.Tensor, torch.Tensor], buffers: LstmBuffers) -> torch.Tensor:
@@ -126,21 +137,19 @@ class _Sequence(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, weight_x, weight_h, bias, keep, state, buffers):
         steps, batch, n = *keep.shape, weight_h.shape[1]
-        version = VERSIONS[_pick(x, x.dtype, x.shape[-1], n)]
+        version = VERSIONS[_pick(x, x.dtype, x.shape[-1], n)] if keep.numel() else Steps
         x, weight_x, weight_h = x.contiguous(), weight_x.to(x.dtype), weight_h.to(x.dtype)
-        ctx.buffers, ctx.form = buffers, (version, steps, batch, n, x.dtype, x.device)
-        ctx.sequence = buffers.take(ctx.form, lambda: version(steps, batch, n, x))
-        hidden, keeps = x.new_empty(steps, batch, n), torch.cat([keep, torch.ones_like(keep[:1])])
-        ctx.save_for_backward(*ctx.sequence.forward(x, weight_x, weight_h, bias, keeps, state, hidden))
+        form = version, steps, batch, n, x.dtype, x.device
+        ctx.loan = loan = _Loan(buffers, form, buffers.take(form, lambda: version(steps, batch, n, x)))
+        hidden, keeps = x.new_empty(steps, batch, n), torch.cat([keep, keep.new_ones(1, batch)])
+        ctx.save_for_backward(*loan.sequence.forward(x, weight_x, weight_h, bias, keeps, state, hidden))
         return hidden
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, dhidden):
-        if ctx.sequence is None:
+        if ctx.loan is None:
             raise RuntimeError("the gradient of this unroll was already computed; call unroll again")
-        saved, sequence, ctx.sequence = ctx.saved_tensors, ctx.sequence, None
+        saved, loan, ctx.loan = ctx.saved_tensors, ctx.loan, None
         dx = torch.empty_like(saved[0]) if ctx.needs_input_grad[0] else None
-        gradients = sequence.backward(saved, dhidden.contiguous(), dx)
-        ctx.buffers.give_back(ctx.form, sequence)
-        return dx, *gradients, None, None, None
+        return dx, *loan.sequence.backward(saved, dhidden.contiguous(), dx), None, None, None

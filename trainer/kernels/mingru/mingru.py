@@ -30,8 +30,10 @@ def mingru_forward(product, bias, keep, state, x, states, hidden):
     hidden: OUT (T, B, n) float32, or None without a highway. It can be the same tensor as x.
     """
     _check_common(product, bias, keep, state, x, states, hidden)
-    if len(states) > 1 and not states.is_contiguous():
-        raise ValueError(f"states of several steps must be contiguous, not of strides {states.stride()}")
+    if len(states) > 1:
+        if not states.is_contiguous():
+            raise ValueError(f"states of several steps must be contiguous, not of strides {states.stride()}")
+        states = states.view(-1).view(states.shape)  # of one environment: torch lets its rows have any stride
     run("mingru", VERSIONS, (product, bias, keep, state, x), (states, hidden))
 
 

@@ -137,9 +137,9 @@ TILES_INLINE void convolve_64(Tiles *t, const bf16 *in, long channels, long W, l
     tiles_leave(t, sums, SIDE, SIDE * SIDE, 2 * SIDE * SIDE);
 }
 
-/* ReLU of 16 sums and their biases. */
+/* ReLU of 16 sums and their biases. NaN stays NaN: the maximum is its second operand then. */
 TILES_INLINE void activate(bf16 *to, const float *sums, const float *bias) {
-    tiled_narrow(to, _mm512_max_ps(_mm512_add_ps(_mm512_loadu_ps(sums), _mm512_loadu_ps(bias)), _mm512_setzero_ps()));
+    tiled_narrow(to, _mm512_max_ps(_mm512_setzero_ps(), _mm512_add_ps(_mm512_loadu_ps(sums), _mm512_loadu_ps(bias))));
 }
 
 /* Let the inputs of the second and third convolution of picture b lie where they are kept, if they are. */

@@ -52,7 +52,7 @@ ROW float row_within(float x) {
 }
 
 /* e^x to 2 ulp over the range of float32: 2^n times a polynomial on |r| <= ln(2)/2 (expf of Cephes). It calls no libm function,
- * so loops over it vectorize, and every compiler gives the same bits. */
+ * so loops over it vectorize, and its bits depend only on whether the compiler contracts products with sums. */
 ROW float row_exp(float x) {
     union { uint32_t bits; float number; } scale;
     x = row_within(x);
