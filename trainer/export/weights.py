@@ -38,6 +38,8 @@ from trainer.tensors import require_forms
 
 FORMAT = 1  # raise it if a reader of older files would misread newer ones
 _MOMENTS = ("normalizer.mean", "normalizer.square", "normalizer.count")  # only learning reads them, not a step
+_NEEDED = ("memory", "encoder", "observation_shape", "num_actions", "encoder_size", "core_size", "frame_stack", "scale",
+           "layers", "normalize")  # by `rebuild`
 
 
 def describe(policy: Policy, config: Config, source, meta: dict[str, Any]) -> dict[str, Any]:
@@ -119,8 +121,11 @@ def rebuild(data: bytes, *, trust_code: bool = False) -> tuple[Policy, dict[str,
         end = 8 + int.from_bytes(data[:8], "little")
         about = json.loads(json.loads(data[8:end])["__metadata__"]["policy"])
         tensors = safetensors.torch.load(data)
+        missing = [name for name in _NEEDED if name not in about]
     except (ValueError, LookupError, TypeError, RecursionError, safetensors.SafetensorError) as error:
         raise ExportError(f"the file must be a policy written by `export`: {error!r}") from None
+    if missing:
+        raise ExportError(f"the file must be a policy written by `export`: its description has no {', '.join(missing)}")
     layout = Layout.from_list(about["layout"]) if "layout" in about else None
     own = {"observation_transform": about.get("observation_transform"), "heads": about.get("heads", "linear")}
     modules = Config("any", policy=PolicyConfig(memory=about["memory"], encoder=about["encoder"], **own))  # no game is loaded

@@ -90,8 +90,9 @@ class AgentGame:
 
 def show(played: AgentGame, screen, *, episodes: int | None = None, speed: float = 1.0,
           clock: Callable[[], float] = time.perf_counter) -> Iterator[Ended]:
-    """Play and show `watched`; yields each episode when it ends.
+    """Play and show an episode after another; yields each episode when it ends.
 
+    played: the environment and its player.
     screen: see envs_c/play/__init__.py.
     episodes: stop after this many; None to go on until the screen is closed.
     speed: multiple of the game's own speed.

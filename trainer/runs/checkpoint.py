@@ -6,6 +6,7 @@ checks.
 
 import math
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -193,7 +194,7 @@ def _of_best(path: Path, read: Callable[[Path], _Content]) -> _Content:
     try:
         return read(path)
     except DamagedError as error:
-        raise CheckpointError(f"{error}; move it away, and go on with --resume {path.parent}") from None
+        raise CheckpointError(f"{error}; move it away, and go on with --resume {shlex.quote(str(path.parent))}") from None
 
 
 def _config(path: Path, meta: dict[str, Any]) -> Config:

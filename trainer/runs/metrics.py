@@ -47,7 +47,7 @@ class MetricsFile:
             in_place = False
         if not in_place:
             raise RunError(f"{self._path.parent} was removed, moved or replaced during the training, or its {METRICS} was; the "
-                           "training ends: go on by --resume from the last checkpoint if the folder still exists elsewhere")
+                           "training ends: resume it from its last checkpoint if the folder still exists elsewhere")
 
     def close(self) -> None:
         self._file.close()

@@ -79,8 +79,8 @@ def read_run(folder: Path) -> Run:
     except (ValueError, TypeError, LookupError, AttributeError):
         known = False
     if not known:
-        raise RunError(f"{path} is damaged, or was written by another program; move it away, and the next --resume of the run "
-                       "writes another")
+        raise RunError(f"{path} is damaged, or was written by another program; move it away; a run that is resumed writes "
+                       "another")
     entries, evaluations = read_metrics(folder), read_evaluations(folder, noop_max)
     if evaluations and is_of_another_step(evaluations[0], steps_saved(folder)):
         evaluations = []

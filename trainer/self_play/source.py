@@ -64,10 +64,10 @@ class SelfPlaySource(GameSource):
         return super().state() | arrays | self.opponents.state()
 
     def restore(self, state: dict[str, torch.Tensor]):
-        super().restore(state)
         for name, array in self._arrays().items():
             array[:] = state[name].numpy()
         self.opponents.restore(state)
+        super().restore(state)  # last: if the game has another version, new games go on with the numbers of steps and games
 
     def environment_dims(self) -> dict[str, int | str]:
         return super().environment_dims() | dict.fromkeys(self._arrays(), 0) | self.opponents.environment_dims()

@@ -128,9 +128,10 @@ class Session(TrainingSession):
                 print(session.step, metrics["score_mean"])
 
     Iterating plays a rollout, learns from it and gives the metrics of this iteration, until total_steps (or stop_at) is reached
-    or `stop` was called; a second loop goes on. The parts may be read and changed between iterations: policy, storage (the last
-    rollout), learner, pipeline (the environments). Arguments and errors as for `train`; a resumed session goes on from the
-    checkpoint. After `close`, or the end of `with`, it can be saved and evaluated, and a loop raises envs_c.Closed.
+    or `stop` was called; after a `break` a second loop goes on. The parts may be read and changed between iterations: policy,
+    storage (the last rollout), learner, pipeline (the environments). Arguments and errors as for `train`; a resumed session
+    goes on from the checkpoint. After `close`, or the end of `with`, it can be saved and evaluated, and a loop raises
+    envs_c.Closed.
     """
 
     def __init__(self, config: Config | str | None = None, *, resume: str | Path | None = None,
@@ -139,9 +140,9 @@ class Session(TrainingSession):
         callbacks = Callbacks(on_rollout, on_update, on_episode, on_checkpoint)
         chosen, named, path = _chosen(config, resume, settings)
         chosen = resolved(chosen)
-        chosen = dataclasses.replace(chosen, run=dataclasses.replace(chosen.run, resume=None, run_dir=None))
         with _admitted(chosen, trust_code, named):
-            made = make_session(chosen, resume=path)
+            run = dataclasses.replace(chosen.run, resume=None, run_dir=None)
+            made = make_session(dataclasses.replace(chosen, run=run), resume=path)
         self._take(made, callbacks)
         say(*self.notes)
 
@@ -182,7 +183,7 @@ class Session(TrainingSession):
         Raises RunError if it holds something else.
         """
         folder = user_path(text_of("folder", folder, "'runs/mine'"))
-        if folder.exists() and (self.saved is None or folder.resolve() != self.saved.parent.resolve()):
+        if folder.exists() and folder.resolve() not in self.folders:
             if not folder.is_dir():
                 raise RunError(f"folder must be a folder or the name of a new one, not {folder}, which is a file")
             with _in_python():

@@ -59,6 +59,7 @@ class TrainingSession:
     iteration: int = 0                    # rollouts played and learned from
     seconds: float = 0.0                  # of training, over all sessions of the run
     saved: Path | None = None             # the last checkpoint
+    folders: set[Path] = field(default_factory=set)  # resolved, of the checkpoints that it wrote or was resumed from
     notes: list[str] = field(default_factory=list)  # lines about its start, for the user
     callbacks: Callbacks = field(default_factory=Callbacks)
     stopped: bool = False                 # after `stop`
@@ -115,10 +116,12 @@ class TrainingSession:
         tensors = with_prefix("policy.", self.policy.state_dict()) | {"generator": self.generator.get_state()}
         for prefix, part in self._parts().items():
             tensors |= with_prefix(prefix, part.state())
-        self.saved = checkpoint.path_of(folder, self.step)
+        path = checkpoint.path_of(folder, self.step)
+        self.folders.add(folder.resolve())
         tensors = shares.gather(self.ranks, tensors, self.environment_dims())
         if tensors is None:
-            return self.saved
+            self.saved = path
+            return path
         meta = {"config": self.config.to_dict(), "precision": precision_name(self.policy.precision),
                 "num_batches": len(self.pipeline.batches), "iteration": self.iteration, "seconds": self.seconds,
                 "episodes": self.episodes, "recent": list(self.recent), "judged": self.judge.state()}
@@ -126,8 +129,9 @@ class TrainingSession:
         checkpoint.save(folder, self.step, tensors, meta, score=score, stand_in=stand_in)
         if self.league is not None:
             self.league.write(folder)
-        self.callbacks.checkpoint(self, self.saved)
-        return self.saved
+        self.saved = path
+        self.callbacks.checkpoint(self, path)
+        return path
 
     def _record(self) -> tuple[float | None, float | None]:
         """The score by which a checkpoint may become the best one, and what stands in for it, as for `checkpoint.save`."""
@@ -167,6 +171,7 @@ class TrainingSession:
         self.recent.extend((score, length) for score, length in meta["recent"])
         self.judge.restore(meta["judged"])
         self.saved = path
+        self.folders.add(path.parent.resolve())
         if anew:
             self.begin_episodes()
 
@@ -174,6 +179,8 @@ class TrainingSession:
         """Begin new episodes in all environments, for a resumed run whose environments cannot go on."""
         if self.overlap is not None:
             self.overlap.drop()
+        if self.league is not None:
+            self.league.begin(self.iteration)  # chooses the opponents of the new games
         first = self.ranks.rank * self.pipeline.num_envs
         self.pipeline.source.reseed(resumed_seed(self.config.run.seed, self.step) + first)
         self.pipeline.reset()

@@ -254,13 +254,15 @@ def test_a_run_that_cannot_be_made_again_gives_one_sentence(tmp_path, capsys, me
     assert printed.count("\n") == 1
 
 
-def test_a_game_is_played_with_its_training_options(tmp_path):
-    session = make_session(overlay(config("breakout"), {"env": {"options": {"lives": 2.0}}}))
+def test_a_game_is_played_with_its_training_settings_and_options(tmp_path):
+    settings = {"sticky": 0.25, "frame_skip": 3, "noop_max": 5, "time_limit": 77, "view": "pixels"}
+    session = make_session(overlay(config("breakout"), {"env": settings | {"options": {"lives": 2.0}}}))
     session.save(tmp_path)
     session.pipeline.close()
     export_run(str(tmp_path), ("safetensors",), None)
     about, _ = play_exported.open_safetensors(tmp_path / "policy.safetensors")
-    assert play_exported.make(about, 2).core.options["lives"] == 2
+    core = play_exported.make(about, 2).core
+    assert core.options["lives"] == 2 and {name: getattr(core, name) for name in settings} == settings
 
 
 def test_packages_that_are_missing_are_named(run, capsys, monkeypatch):
@@ -274,3 +276,11 @@ def test_packages_that_are_missing_are_named(run, capsys, monkeypatch):
 def test_other_bytes_are_no_policy(data):
     with pytest.raises(ExportError, match="must be a policy written by `export`"):
         rebuild(data)
+
+
+def test_a_policy_s_file_whose_description_lacks_something_is_refused_by_its_name(run):
+    export_run(str(run), ("safetensors",), None)
+    data = (run / "policy.safetensors").read_bytes()
+    for name in ("memory", "normalize"):
+        with pytest.raises(ExportError, match=rf"must be a policy written by `export`: its description has no {name}$"):
+            rebuild(data.replace(f'\\"{name}\\"'.encode(), f'\\"{name[::-1]}\\"'.encode()))

@@ -16,10 +16,7 @@ from verb_support import refused, run
 from examples import play_exported
 from trainer.__main__ import main
 from trainer.config.games import GameName, find_game, hold, release
-from trainer.errors import TrustError
-from trainer.export.weights import rebuild
-from trainer.policy.load import load_policy
-from trainer.runs import checkpoint, trust
+from trainer.runs import trust
 
 VERBS = {"eval": "eval {} --episodes 2", "record": "record {} --episodes 2", "play": "play {} --terminal --episodes 1",
          "play --human": "play {} --human --episodes 1", "export": "export {} --format safetensors", "resume": "--resume {}",
@@ -266,21 +263,6 @@ def test_a_training_goes_on_if_the_list_cannot_be_written(here, capsys, monkeypa
     Path("data").write_text("no folder")
     assert main(f"cartpole {CODE} --encoder crafted:Small --run-dir runs/own".split()) == 0
     assert "later commands will ask for --trust-code" in capsys.readouterr().err
-
-
-def test_load_policy_and_rebuild_ask_too(own, capsys, monkeypatch):
-    run(capsys, "export runs/own --format safetensors")
-    monkeypatch.setenv("XDG_DATA_HOME", str(own / "other"))
-    forget()
-    ran()
-    path, data = checkpoint.latest("runs/own"), Path("runs/own/policy.safetensors").read_bytes()
-    for load in (lambda **keywords: load_policy(path, **keywords), lambda **keywords: rebuild(data, **keywords)):
-        with pytest.raises(TrustError, match="crafted:Small"):
-            load()
-        assert ran() == []
-        load(trust_code=True)
-        assert ran() == ["crafted", "helper"]
-        forget()
 
 
 @pytest.mark.parametrize("game", ["crafted.pyx", "gym:crafted:Crafted-v0"])

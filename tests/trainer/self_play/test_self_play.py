@@ -128,6 +128,30 @@ def test_the_rating_of_a_run_is_that_of_its_newest_member():
     assert league.rating == ratings["policy 0"] != ratings["learner"]
 
 
+def test_the_win_rate_against_the_pool_is_the_learners_share_of_the_points_since_the_last_member_joined():
+    league = make_session(config()).league
+    assert league.metrics()["win_rate_pool"] is None
+    league.pool.note(np.zeros(5, int), np.array([1.0, 1, 1, 0, -1]))
+    assert league.metrics() | {"pool_size": 1, "win_rate_pool": 0.7} == league.metrics()
+    league.pool.add(1)
+    assert league.metrics() | {"pool_size": 2, "win_rate_pool": None} == league.metrics()
+
+
+def test_the_printed_ratings_begin_with_the_strongest_player():
+    league = make_session(config()).league
+    league.note_anchor("random", np.ones(6), 0)
+    league.note_anchor("greedy", -np.ones(6), 0)
+    league.pool.note(np.zeros(6, int), np.array([1.0, 1, 1, 1, 1, -1]))
+    league.rate(0)
+    head, *lines = league.describe().splitlines()
+    wanted = sorted(league.table(), key=lambda row: -row["rating"])
+    assert head.split() == ["player", "rating", "error", "games", "joined", "at", "step"]
+    assert [line[:14].strip() for line in lines] == [row["name"] for row in wanted]
+    assert [[int(number) for number in line[14:40].split()] for line in lines] == [
+        [round(row["rating"]), round(row["error"]), row["games"]] for row in wanted]
+    assert wanted[0]["name"] != "random" and wanted[0]["rating"] > wanted[-1]["rating"]
+
+
 def same(one, other):
     assert one.keys() == other.keys()
     for name, tensor in one.items():
@@ -163,7 +187,9 @@ def test_a_run_writes_and_prints_all_ratings(tmp_path, capsys):
     summary = json.loads((folder / "evaluation.json").read_text())
     assert summary["opponents"].keys() == {"random", "greedy"} and summary["mean"] == summary["opponents"]["greedy"]["mean"]
     printed = capsys.readouterr().out
-    assert all(text in printed for text in ("against random: won", "against greedy: won", "joined at step"))
+    assert "joined at step" in printed
+    for name, one in summary["opponents"].items():  # a win is 1 and a loss -1, and half a point of komi leaves no draw
+        assert f"against {name}: won {(one['mean'] + 1) / 2:.0%}\n" in printed
 
 
 def test_games_with_greedy_actions_leave_the_ratings_as_they_are(tmp_path):
@@ -174,6 +200,16 @@ def test_games_with_greedy_actions_leave_the_ratings_as_they_are(tmp_path):
         matches.finish(session.policy, session.league, run, tmp_path, log, step=0)
         tables.append(session.league.table())
     assert tables[0] == tables[1]
+
+
+def test_a_draw_is_no_game_won(tmp_path, monkeypatch):
+    real, notes = matches.play_protocols, []
+    monkeypatch.setattr(matches, "play_protocols", lambda *given, **more: [
+        one._replace(returns=np.array([1.0, 0, 0, -1])) for one in real(*given, **more)])
+    session = make_session(config())
+    run = replace(session.config.run, eval_episodes=4, eval_greedy=False)
+    matches.finish(session.policy, session.league, run, tmp_path, SimpleNamespace(note=notes.append, ticker=None), step=0)
+    assert [one for one in notes if one.startswith("against")] == ["against random: won 25%", "against greedy: won 25%"]
 
 
 def on_a_rank(settings: Config, iterations: int, folder: str | None):

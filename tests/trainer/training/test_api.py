@@ -174,6 +174,14 @@ def test_a_session_does_not_save_over_something_else(tmp_path, content):
         session.save(place)
 
 
+def test_a_session_saves_again_to_each_of_its_folders(tmp_path):
+    with trainer.Session("cartpole", total_steps=3 * ROLLOUT, **SMALL) as session:
+        for _, name in zip(session, ("a", "b", "a"), strict=True):
+            session.save(tmp_path / name)
+    for name, iterations in {"a": 3, "b": 2}.items():
+        assert checkpoint.latest(tmp_path / name).name == f"step_{iterations * ROLLOUT:012d}.safetensors"
+
+
 @pytest.mark.parametrize(("content", "words"), [
     ("config.json", "{name} must be an empty or a new folder, not {place}, whose config.json is damaged"),
     ("step_000000000300.safetensors", "; go on from it by resume='{place}/step_000000000300.safetensors', or choose "),

@@ -63,6 +63,15 @@ def test_stop_ends_a_training_after_the_iteration_and_it_can_be_resumed(tmp_path
     assert checkpoint.latest(folder).name == f"step_{4 * ROLLOUT:012d}.safetensors"
 
 
+@pytest.mark.parametrize("resumed", [False, True])
+def test_a_training_goes_on_after_a_callback_has_saved_it_to_another_folder(tmp_path, resumed):
+    first = trainer.train(config(tmp_path / "a", iterations=1))
+    start = {"resume": first, "total_steps": 2 * ROLLOUT} if resumed else {"config": config(tmp_path / "b", iterations=2)}
+    folder = trainer.train(**start, on_update=lambda session, metrics: session.save(tmp_path / "mine"))
+    for one in (folder, tmp_path / "mine"):
+        assert checkpoint.latest(one).name == f"step_{2 * ROLLOUT:012d}.safetensors"
+
+
 @pytest.mark.parametrize("name", ["on_rollout", "on_update", "on_episode", "on_checkpoint"])
 def test_an_error_in_one_is_raised_with_the_step_and_the_last_checkpoint(tmp_path, name):
     error = KeyError("mine")

@@ -1,6 +1,7 @@
 """A run whose game has another version than its checkpoint goes on with new episodes, and says so."""
 
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -31,11 +32,15 @@ def older(request, tmp_path):
     iterate(session)
     path = session.save(tmp_path)
     session.close()
-    content = checkpoint.load(path)
+    return settings, path, of_another_version(checkpoint.load(path))
+
+
+def of_another_version(content):
+    """A checkpoint's content as another version of the game has written it."""
     state = bytes(content.tensors["pipeline.environments"].numpy())
     other = re.sub(rb'"version": \d', b'"version": 0', state)
     tensors = {**content.tensors, "pipeline.environments": torch.frombuffer(bytearray(other), dtype=torch.uint8)}
-    return settings, path, content._replace(tensors=tensors)
+    return content._replace(tensors=tensors)
 
 
 def test_it_goes_on_with_the_weights_and_new_episodes(older):
@@ -64,6 +69,28 @@ def test_two_resumes_begin_the_same_episodes(older):
         states.append(session.pipeline.state()["environments"])
         session.close()
     assert torch.equal(*states)
+
+
+@pytest.mark.parametrize("overlap", [False, True])
+@pytest.mark.parametrize("size", [1, 3])
+def test_new_games_of_self_play_are_against_the_pool_and_go_on_with_its_numbers(tmp_path, size, overlap):
+    settings = CONFIGS["self-play"]
+    settings = replace(settings, ppo=replace(PPO, overlap=overlap), self_play=replace(
+        settings.self_play, pool_size=size, pool_active=1, current_share=0))
+    session = make_session(settings)
+    for _ in range(5):
+        iterate(session)
+    content = of_another_version(checkpoint.load(path := session.save(tmp_path)))
+    session.close()
+    session = make_session(settings)
+    session.restore(content, path)
+    source, pool = session.pipeline.source, session.league.pool
+    pool.begin_rollout(session.iteration)
+    assert set(source.opponent) == set(pool.active) and source.opponent[0] in pool.players
+    for name, begun in (("games", 1), ("steps", 0)):
+        assert (getattr(source, name) == content.tensors[f"pipeline.self_play.{name}"].numpy() + begun).all()
+    iterate(session)
+    session.close()
 
 
 def test_the_error_of_another_version_is_told_from_other_errors():

@@ -5,6 +5,7 @@ import shutil
 import pytest
 from trainer_support import config
 
+import trainer
 from trainer.errors import RunError
 from trainer.log.run_log import RunLog
 from trainer.training import train
@@ -50,6 +51,12 @@ def test_a_folder_that_is_gone_ends_the_training_at_the_next_write(tmp_path, mon
         train.train(config(folder))
     assert len(calls) == 3
     assert not list(folder.glob("*"))
+
+
+def test_in_python_the_line_about_a_folder_that_is_gone_is_whole(tmp_path):
+    folder = tmp_path / "run"
+    with pytest.raises(RunError, match=r"the training ends: resume it from its last checkpoint if the folder still exists"):
+        trainer.train(config(folder), on_update=lambda session, metrics: shutil.rmtree(folder))
 
 
 def test_a_run_that_another_process_began_meanwhile_in_the_folder_keeps_its_checkpoints(tmp_path, monkeypatch):

@@ -42,12 +42,13 @@ def test_schedules_go_on_as_those_of_a_run_that_was_started_with_the_new_number(
     assert saved.ppo.total_steps == 6 * ROLLOUT
 
 
-@pytest.mark.parametrize(("steps", "words"), [
-    (2 * ROLLOUT - 1, "--total-steps must be above 1,024, the steps of the resumed run so far, not 1,023"),
-    (1, "must be above 1,024"),
+@pytest.mark.parametrize(("iterations", "steps", "words"), [
+    (2, 2 * ROLLOUT - 1, "--total-steps must be above 1,024, the steps of the resumed run so far, not 1,023"),
+    (2, 1, "must be above 1,024"),
+    (3, 2 * ROLLOUT, "must be above 1,024, the steps of the resumed run so far, not 1,024"),  # of a run that was stopped there
 ])
-def test_fewer_steps_than_there_are_already_are_refused(tmp_path, capsys, steps, words):
-    train(config(tmp_path / "a", iterations=2))
+def test_fewer_steps_than_there_are_already_are_refused(tmp_path, capsys, iterations, steps, words):
+    train(config(tmp_path / "a", iterations=iterations, stop_at=2 * ROLLOUT))
     capsys.readouterr()
     before = sorted(path.name for path in (tmp_path / "a").iterdir())
     assert words in refused(capsys, f"--resume {tmp_path / 'a'} --total-steps {steps}")

@@ -5,11 +5,12 @@ import json
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
-from trainer.training.profile import profile_run
+from trainer.training.profile import profile_run, table
 
 
 def test_the_trace_and_the_table_name_the_stages_of_every_batch(tmp_path):
@@ -26,6 +27,15 @@ def test_the_trace_and_the_table_name_the_stages_of_every_batch(tmp_path):
     assert counts["play, batch 1"] == "8" and counts["minibatch"] == "2" and counts["iteration"] == "1"
     assert report.startswith("cartpole: 2 iterations of 64 steps, device cpu")
     assert report.splitlines()[1].startswith("kernels: ") and " advantages cpu, " in report.splitlines()[1]
+
+
+def test_the_table_has_the_milliseconds_of_one_iteration_and_their_share_of_it():
+    events = [SimpleNamespace(key="minibatch", count=8, cpu_time_total=6000.0, device_time_total=2000.0),  # microseconds
+              SimpleNamespace(key="play, batch 1", count=4, cpu_time_total=1000.0),
+              SimpleNamespace(key="aten::mm", count=4, cpu_time_total=1000.0)]
+    rows = [re.split(r" {2,}", line) for line in table(events, 2, 0.01).splitlines()]
+    assert rows == [["stage", "times", "host ms", "share", "device ms"], ["iteration", "1", "5.00", "100%", ""],
+                    ["play, batch 1", "2", "0.50", "10%", "0.00"], ["minibatch", "4", "3.00", "60%", "1.00"]]
 
 
 @pytest.mark.slow  # a process that imports torch

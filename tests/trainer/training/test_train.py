@@ -1,5 +1,6 @@
 """Whole runs: all files are in their folder, the same seed gives the same bits, and stopping loses nothing."""
 
+import itertools
 import json
 import os
 import random
@@ -19,6 +20,7 @@ from trainer_support import ROLLOUT, config, same, wait_for
 from bridge import DeviceError
 from trainer.errors import ConfigError
 from trainer.log.curves import draw_curves
+from trainer.log.numbers import count
 from trainer.play import evaluate
 from trainer.ranks import Ranks
 from trainer.runs import checkpoint
@@ -47,9 +49,14 @@ def test_a_run_stopped_and_resumed_equals_one_that_never_stopped(tmp_path, game)
     assert len((tmp_path / "parts" / "metrics.jsonl").read_text().splitlines()) == 3
     train.train(config(tmp_path / "parts", game=game, resume=str(tmp_path / "parts")))
     same(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
-    counts = [[json.loads(line)["step"] for line in (tmp_path / name / "metrics.jsonl").read_text().splitlines()]
-              for name in ("whole", "parts")]
-    assert counts[0] == counts[1] == [ROLLOUT * (k + 1) for k in range(8)]
+    whole, parts = ([json.loads(line) for line in (tmp_path / name / "metrics.jsonl").read_text().splitlines()]
+                    for name in ("whole", "parts"))
+    assert [one["step"] for one in whole] == [ROLLOUT * (k + 1) for k in range(8)]
+    for name in whole[0].keys() - {"seconds", "sps", "score_judged"}:  # where a session stops, its policy is judged once more
+        if not name.startswith("time_"):
+            assert [one[name] for one in parts] == [one[name] for one in whole], name
+    assert whole[-1]["episodes"] > whole[2]["episodes"] > 0
+    assert all(one["seconds"] <= later["seconds"] for one, later in itertools.pairwise(parts))
 
 
 def test_resuming_an_older_checkpoint_goes_the_same_way_again(tmp_path):
@@ -72,7 +79,16 @@ def test_a_run_leaves_everything_in_its_folder(tmp_path, monkeypatch):
     last = json.loads((folder / "metrics.jsonl").read_text().splitlines()[-1])
     assert {"step", "seconds", "sps", "score_mean", "time_env", "time_learn"} <= last.keys()
     assert last["step"] == 8 * ROLLOUT
+    assert sum(last[name] for name in last if name.startswith("time_")) == pytest.approx(ROLLOUT / last["sps"])  # seconds
     assert json.loads((folder / "evaluation.json").read_text())["episodes"] == 5
+
+
+def test_eval_with_the_seed_of_a_run_repeats_the_evaluation_at_its_end(tmp_path):
+    folder = train.train(config(tmp_path / "run", iterations=2, seed=3, eval_episodes=6))
+    written = json.loads((folder / "evaluation.json").read_text())
+    again = evaluate.evaluate_run(folder, episodes=6, seed=3, device="cpu", greedy=None, out=None)
+    assert again["others"] and {name: again[name] for name in again.keys() - {"path"}}.items() <= written.items()
+    assert evaluate.evaluate_run(folder, episodes=6, seed=0, device="cpu", greedy=None, out=None)["mean"] != written["mean"]
 
 
 def test_checkpoints_are_as_many_seconds_apart_as_asked_for(tmp_path, monkeypatch):
@@ -97,6 +113,14 @@ def test_stop_at_changes_no_schedule(tmp_path):
              for name in ("whole", "short")]
     assert rates[1] == rates[0][:2]
     assert rates[0][1] < rates[0][0]
+
+
+def test_a_training_that_stops_earlier_shows_the_way_to_its_stop(tmp_path, capsys):
+    train.train(config(tmp_path, stop_at=2 * ROLLOUT))
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("step ")]
+    goal = count(2 * ROLLOUT)
+    assert lines and all(line.startswith(f"step {count(ROLLOUT)}/{goal} ") for line in lines[:-1])
+    assert lines[-1].startswith(f"step {goal}/{goal} ") and "left 0s" in lines[-1]
 
 
 def test_a_checkpoint_of_another_network_is_refused(tmp_path):
