@@ -65,7 +65,8 @@ def game(name: str):
     if name not in built_in():
         known = name in cartridges.table()
         cartridge = f"the console plays a cartridge of this name, {cartridges.PREFIX}{name}." if known else ""
-        hint = " ".join(filter(None, [cartridge or did_you_mean(name, games()), f"The games are {', '.join(games())}"]))
+        hint = cartridge or outside.hint_of_path(name) or did_you_mean(name, games())
+        hint = " ".join(filter(None, [hint, f"The games are {', '.join(games())}"]))
         raise UnknownGame(f"unknown game {checks.shown(name)}: {hint}")
     return _built_in_game(name)
 
@@ -225,9 +226,29 @@ def register(game) -> str:
     if game.name not in built_in():
         _registered[game.name] = game
     if name not in registry:
+        known = game.name if game.name in built_in() else _Name(game.name)
         gymnasium.register(id=name, entry_point="envs_c.catalog:make_single",
-                           vector_entry_point="envs_c.catalog:make_vector", kwargs={"name": game.name})
+                           vector_entry_point="envs_c.catalog:make_vector", kwargs={"name": known})
     return name
+
+
+class _Name(str):
+    """The name of a registered game in Gymnasium's registry. A process that reads it from a pickle registers the game too.
+
+    So `gymnasium.make_vec(..., vectorization_mode="async")` finds it also in processes that are spawned or come from a fork
+    server.
+    """
+
+    def __reduce__(self):
+        return _known, (game(str(self)),)
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+def _known(loaded) -> _Name:
+    register(loaded)
+    return _Name(loaded.name)
 
 
 def register_cartridges():

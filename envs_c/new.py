@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import keyword
+import shutil
 import sys
 from pathlib import Path
 from string import Template
@@ -44,8 +45,12 @@ def new(name: str, folder: str | Path = ".") -> Path:
     texts = {file.format(name=name): Template((TEMPLATES / source).read_text(encoding="utf-8")).substitute(words)
              for source, file in FILES.items()}
     target.mkdir(parents=True)
-    for file, text in texts.items():
-        write_atomically(target / file, [text.encode()])
+    try:
+        for file, text in texts.items():
+            write_atomically(target / file, [text.encode()])
+    except BaseException:  # such as a full disk, or Ctrl-C: the same command works later
+        shutil.rmtree(target, ignore_errors=True)
+        raise
     return target
 
 

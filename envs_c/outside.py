@@ -85,6 +85,18 @@ def _line_of(error: Exception, source: Path) -> str:
     return f", line {lines[-1]}" if lines else ""
 
 
+def hint_of_path(name: str) -> str:
+    """A hint for an unknown game: the game in the folder `name`, or that the path of a game ends in .pyx; else empty."""
+    path = Path(name)
+    inside = path / f"{path.name}.pyx"
+    with contextlib.suppress(OSError, ValueError):  # the name is none that a file can have
+        if inside.is_file():
+            return f"did you mean {inside}?"
+        if path.is_file():
+            return "a game's path must end in .pyx."
+    return ""
+
+
 def expanded(path) -> Path:
     """The path with ~ replaced by a home folder. Raises InvalidArgument if there is no such user."""
     try:

@@ -16,6 +16,8 @@ the number A of the game's actions, then (r - 1) * A + a for each run of r equal
 
 import base64
 import binascii
+import contextlib
+import re
 import zlib
 from itertools import groupby
 from typing import NamedTuple
@@ -30,6 +32,7 @@ FORMAT = "1"
 MOST_STEPS = 1_000_000
 SETTINGS = {"frame_skip": int, "sticky": float, "noop_max": int, "time_limit": int}
 OPTION = "o."
+NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 
 class Replay(NamedTuple):
@@ -96,12 +99,11 @@ def parse(link: str) -> Replay:
 
 
 def number(name: str, text: str, kind: type) -> float:
-    """A number of the link."""
-    try:
-        return kind(text)
-    except ValueError:
-        raise InvalidArgument(f"{name} of the link must be {'an integer' if kind is int else 'a number'}, not "
-                              f"{checks.shown(text)}") from None
+    """A number of the link, written as replay.js takes it: Python's own underscores, spaces and other digits are refused."""
+    if NUMBER.fullmatch(text):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    raise InvalidArgument(f"{name} of the link must be {'an integer' if kind is int else 'a number'}, not {checks.shown(text)}")
 
 
 def decode(coded: str) -> tuple[int, list[int]]:

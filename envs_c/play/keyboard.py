@@ -13,7 +13,7 @@ KEYS = {**dict.fromkeys(("up", "w"), ("UP", "ROTATE", "JUMP")), **dict.fromkeys(
         **dict.fromkeys(("left", "a"), ("LEFT",)), **dict.fromkeys(("right", "d"), ("RIGHT",)),
         "space": ("FIRE", "DROP", "JUMP", "ROTATE")}
 # Where an action moves on the screen, in games whose names say something else: a paddle's knob turns right to go up.
-SEEN = {"pong": {"RIGHT": "UP", "LEFT": "DOWN"}}
+SEEN = {name: {"RIGHT": "UP", "LEFT": "DOWN"} for name in ("pong", "atari_pong")}
 WORDS = sorted({word for words in KEYS.values() for word in words})
 COMMANDS = "P pauses, R restarts, Q or Escape leaves"
 MARK = 255, 0, 0  # colour of the cursor
@@ -25,11 +25,11 @@ _MOVES = {"up": (-1, 0), "w": (-1, 0), "down": (1, 0), "s": (1, 0), "left": (0, 
 def for_actions(actions: Sequence[str], game: str = "") -> "Keyboard | Cursor":
     """A keyboard for actions of these names, or a cursor if a name is neither NOOP nor made of `WORDS`.
 
-    game: its name; in those of `SEEN` the keys follow the screen.
+    game: its name; in those of `SEEN` the keys follow the screen, unless UP is an action of its own.
     """
     if not all(name == "NOOP" or _NAME.fullmatch(name) for name in actions):
         return Cursor(actions)
-    seen = SEEN.get(game, {})
+    seen = {} if "UP" in actions else SEEN.get(game, {})
     return Keyboard([re.sub("RIGHT|LEFT", lambda word: seen.get(word[0], word[0]), name) for name in actions])
 
 

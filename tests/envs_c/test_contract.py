@@ -239,6 +239,18 @@ def test_held_environments_do_not_change(game, autoreset):
     assert ends > N
 
 
+def test_a_mask_holds_for_one_call_only(each_kind):
+    play, mask = Play(each_kind, 2, seed=4), np.array([False, True])
+    play.reset()
+    for masked, whole in ((lambda: play.batch.step(mask), lambda: play.step(0)),
+                          (lambda: play.batch.reset(mask=mask), play.batch.reset)):
+        held, other = (play.core.get_state([i]) for i in range(2))
+        masked()
+        assert play.core.get_state([0]) == held and play.core.get_state([1]) != other
+        whole()
+        assert play.core.get_state([0]) != held
+
+
 @pytest.mark.parametrize("mask", [[True, False], np.ones(3, bool), np.ones(2), np.zeros(2, bool)], ids=repr)
 def test_a_wrong_mask_changes_nothing(mask):
     play = Play(envs_c.game("breakout"), 2)

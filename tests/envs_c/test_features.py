@@ -59,6 +59,22 @@ def test_the_command_line_lists_every_feature(capsys):
     assert "did you mean cartpole?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("name", "actions", "shape", "of_a_step"), [
+    ("breakout", "NOOP FIRE RIGHT LEFT", "118 float32", " (frame skip 4)"),
+    ("go", "82, A9 to PASS", "5 x 9 x 9 uint8", " (frame skip 1)"),
+    ("cartpole", "LEFT RIGHT", "4 float32", " (frame skip 1, at most 500 steps)")])
+def test_the_list_says_what_each_game_has(capsys, monkeypatch, name, actions, shape, of_a_step):
+    monkeypatch.setattr("envs_c.__main__.speed", lambda game, view: {"features": 2.5e6, "pixels": 4e4}[view])
+    assert main(["list", name]) == 0
+    game, (head, summary, *lines) = envs_c.game(name), capsys.readouterr().out.splitlines()
+    assert (head, summary.strip()) == (f"{name}  {game.gym_id}", game.summary)
+    assert [line.split(maxsplit=1) for line in lines[:3]] == [
+        ["actions", actions], ["features", f"{shape}, 2.5M steps/s a core{of_a_step}"],
+        ["pixels", "84 x 84 uint8, 40.0K steps/s a core"]]
+    options = [line.split(maxsplit=1)[1].partition(":")[0] for line in lines if line.startswith("    option ")]
+    assert options == [f"{option}={one.default:g}" for option, one in game.options.items() if one.low < one.high]
+
+
 def described(*features, shape=(5,)):
     return Game(name="bare", title="Bare", summary="A game.", version=1, actions=("GO",), feature_shape=shape,
                 features=features)

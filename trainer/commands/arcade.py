@@ -24,7 +24,7 @@ class ArcadeOptions(CodeOptions):
     games: Annotated[Positional[tuple[str, ...]], arg(metavar="[GAME.pyx ...]", help_behavior_hint="",
                                                              help="Games of your own, which join the page.")] = ()
     run: str | None = None
-    """A run whose agent plays on the page, in place of the package's own. Several: with commas."""
+    """A run whose agent plays on the page, in place of the package's own. Several, of different games: with commas."""
     out: str = path_setting(str(command.OUT))
     """Folder of the page: a new one, an empty one, or an older page."""
     serve: bool = False
@@ -48,6 +48,8 @@ def main(argv: list[str]) -> None:
         label = envs_c.game(game).name
         if GameName(game).is_cartridge and label not in command.cartridge_names():
             raise SettingError("run", f"must name runs of games in the console's table, not {name} of {game}: leave it out")
+        if label in agents:
+            raise SettingError("run", f"must name one run for each game, and two of them are of {game}: leave one of them out")
         if game not in envs_c.games() and game not in games and not GameName(game).is_cartridge:
             games.append(game)
         agents[label] = data

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
+from envs_c.errors import did_you_mean
 from trainer.commands import RUN_HELP, VERBS
 from trainer.config import Config, EnvConfig
 from trainer.config.before_parse import is_set, option_of, value_of
@@ -25,6 +26,7 @@ from trainer.runs.folder import refuse_links
 Run = Annotated[Positional[str], arg(help=f"{RUN_HELP[0].upper()}{RUN_HELP[1:]}.")]
 Runs = Annotated[Positional[tuple[str, ...]], arg(metavar="RUN ...", help_behavior_hint="", help=f"Two runs or more; each is "
                                                   f"{RUN_HELP}. The beginning of several names means all of these runs.")]
+ALONE = ("--resume", "--help", "--version")  # options of the command line without a GAME
 DEVICE = arg(help="Device of the policy: auto (the GPU if there is one), cpu, cuda, or cuda:1 for the second GPU.")
 GREEDY = arg(help="Always take the most likely action, instead of sampling.")
 
@@ -119,7 +121,9 @@ def game_of(argv: list[str], command: str) -> GameName:
     Raises ConfigError if there is no game, or no such game.
     """
     if not argv or argv[0].startswith("-"):
-        raise ConfigError(f"GAME is missing: write {program_name()} {command}GAME, where GAME is {names()}")
+        hint = did_you_mean(argv[0].partition("=")[0], ALONE, 0.7) if argv and not command else ""
+        raise ConfigError(f"GAME is missing: write {program_name()} {command}GAME, where GAME is {names()}"
+                          + (f"; {hint}" if hint else ""))
     return checked_game(argv[0], () if command else VERBS)
 
 

@@ -9,7 +9,7 @@ import envs_c
 from envs_c.__main__ import main, parse
 from envs_c.console.cartridges import PREFIX
 from envs_c.errors import did_you_mean
-from envs_c.outside import expanded
+from envs_c.outside import expanded, hint_of_path
 from envs_c.text import say
 from trainer.errors import ConfigError, RunError
 from trainer.files import may_write
@@ -90,13 +90,13 @@ def _is_flag(text: str) -> bool:
 
 
 def _check_run(name: str) -> None:
-    """Raises RunError if there is no such run, with the game of a similar name."""
+    """Raises RunError if there is no such run, with the game of that folder or of a similar name."""
     if name.startswith("gym:"):
         raise RunError(f"{name} cannot be played with keys, since Gymnasium does not name its actions: play one of "
                        f"{', '.join(envs_c.games())}, or watch a run")
     try:
         find(name)
     except RunError as error:
-        if hint := did_you_mean(name.lower(), envs_c.games(), 0.6):
+        if hint := hint_of_path(name) or did_you_mean(name.lower(), envs_c.games(), 0.6):
             raise RunError(f"there is no game and no run {name!r}; {hint}") from error
         raise

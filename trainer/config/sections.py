@@ -187,7 +187,7 @@ class PPOConfig(Section):
     normalize_rewards: bool = False
     """Divide rewards by the running deviation of the discounted return, for learning, and clip them at 10."""
     wait_for_signal: bool = False
-    """Learn only the value after a rollout of equal rewards and no terminated episode: its advantages are the value's errors."""
+    """Learn only the value after a rollout of equal rewards without a termination: its advantages are the value's errors."""
     gamma: float = within(0.99, 0, 1)
     """Discount of rewards per step."""
     gae_lambda: float = within(0.95, 0, 1)

@@ -23,6 +23,7 @@ def test_people_and_agents_on_the_page_play_as_promised(check):
 
 def test_all_keys_held_together_mean_the_same_on_the_page_as_in_a_window():
     games = {name: envs_c.game(name).actions for name in built_in() if name != "go"}  # which has a cursor
+    games["atari_pong"] = games["pong"]
     held = [keys for count in range(len(KEYS) + 1) for keys in combinations(KEYS, count)]
     there = [["fire" if key == "space" else key for key in keys] for keys in held]
     found = json.loads(node("players.mjs", "choices", given=json.dumps([[*game, there] for game in games.items()]).encode()))

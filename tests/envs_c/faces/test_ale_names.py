@@ -149,6 +149,14 @@ def test_each_of_the_18_actions_does_what_the_cartridge_does_with_it(game):
         ale.restoreState(state)
 
 
+@pytest.mark.parametrize("game", ["breakout", "pacman"])
+def test_of_parts_that_no_action_of_the_game_has_together_the_horizontal_one_counts(game):
+    names = envs_c.game(game).actions
+    for action, ours in zip(ACTIONS, game_actions(names), strict=True):
+        for turn in ("RIGHT", "LEFT"):
+            assert turn not in action or turn in names[ours], action
+
+
 @pytest.mark.parametrize("game", ["freeway", "asteroids"])
 def test_environments_with_all_18_actions_step_as_with_the_games_own(game):
     full, own = envs_c.make(game, 18, full_action_space=True), envs_c.make(game, 18)

@@ -89,14 +89,16 @@ def test_an_episode_of_one_life_ends_with_the_frame_that_loses_it(game):
     assert True in ends
 
 
-def test_the_last_infos_of_same_step_have_the_lives_at_the_end():
-    env = envs_c.make("breakout", 1, autoreset="same_step", episodic_life=True)
+@pytest.mark.parametrize("make", [envs_c.make, envs_c.make_async])
+def test_the_last_infos_of_same_step_have_the_lives_at_the_end(make):
+    env = make("breakout", 1, autoreset="same_step", episodic_life=True)
     env.reset(seed=1)
     for t in range(100):
         *_, terminated, _, infos = env.step([SERVE[t % 3]])
         if terminated[0]:
             break
     assert infos["lives"].tolist() == [5] and infos["final_info"]["lives"].tolist() == [4]
+    env.close()
 
 
 def test_the_last_infos_of_same_step_have_the_lives_at_a_time_limit():

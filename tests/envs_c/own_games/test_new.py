@@ -1,6 +1,8 @@
 """`python -m envs_c new`: the new game compiles, plays, keeps the contract, can be published, and an agent learns it."""
 
+import errno
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -11,7 +13,11 @@ import pytest
 import envs_c
 from envs_c import catalog, outside
 from envs_c.__main__ import main
+from envs_c.files import write_atomically
 from envs_c.new import new
+from trainer.__main__ import main as train
+from trainer.config.games import checked_game
+from trainer.errors import ConfigError
 
 ROOT = Path(__file__).parents[3]
 
@@ -57,7 +63,6 @@ def test_debug_builds_it_with_bounds_checks(folder, monkeypatch):
 
 
 def test_the_trainer_trains_on_its_path_with_its_settings(folder, tmp_path, monkeypatch):
-    from trainer.__main__ import main as train
     from trainer.config.games import GameName
     from trainer.config.preset import preset
     assert preset(GameName(folder / "star_fall.pyx")).env.num_envs == 256
@@ -80,6 +85,34 @@ def test_it_prints_commands_that_work(tmp_path, capsys, place):
     assert str(tmp_path / place / "meteors") in first
     assert [line.split()[2] for line in commands] == ["envs_c", "pytest", "trainer"]
     assert all(Path(shlex.split(line)[-1]).exists() for line in commands)
+
+
+def test_the_name_of_its_folder_is_answered_with_its_file_and_another_file_with_the_right_ending(tmp_path, monkeypatch, capsys):
+    new("meteors", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    hint = f"did you mean {Path('meteors', 'meteors.pyx')}?"
+    for wrong, right in (("meteors", hint), ("meteors/", hint), ("meteors/setup.py", "a game's path must end in .pyx."),
+                         ("tetri", "did you mean tetris?"), ("a" * 9000, ""), ("a\0", "")):
+        with pytest.raises(envs_c.UnknownGame, match=rf"^unknown game .*: {re.escape(right)}.*The games are "):
+            envs_c.game(wrong)
+    with pytest.raises(ConfigError, match=rf"^unknown game 'meteors'; {re.escape(hint)} GAME must be "):
+        checked_game("meteors")
+    assert train(["play", "meteors"]) == 2
+    assert capsys.readouterr().err == f"error: there is no game and no run 'meteors'; {hint}\n"
+
+
+def test_without_room_for_its_files_no_folder_stays_and_the_same_command_works_later(tmp_path, monkeypatch, capsys):
+    def full(path, parts):
+        if path.suffix == ".toml":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        write_atomically(path, parts)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("envs_c.new.write_atomically", full)
+        assert main(["new", "meteors", "--dir", str(tmp_path)]) == 2
+    assert os.strerror(errno.ENOSPC) in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+    assert main(["new", "meteors", "--dir", str(tmp_path)]) == 0
 
 
 @pytest.mark.parametrize(("name", "part"), [

@@ -1,5 +1,6 @@
 """Games from other folders: loaded from a .pyx they work like built-in games; errors name their own file and line."""
 
+import multiprocessing
 import os
 import shutil
 import subprocess
@@ -48,6 +49,16 @@ def test_gymnasium_makes_a_loaded_game(loaded):
     name = f"envs_c:Arcade/{loaded.title}-v0"
     assert gymnasium.make_vec(name, num_envs=2).reset(seed=1)[0].shape == (2, *loaded.feature_shape)
     assert gymnasium.make(name).reset(seed=1)[0].shape == loaded.feature_shape
+
+
+@pytest.mark.parametrize("context", ["spawn", "forkserver"])
+def test_gymnasiums_processes_find_a_loaded_game_however_they_start(loaded, context):
+    if context not in multiprocessing.get_all_start_methods():
+        pytest.skip("Windows only spawns")
+    name = f"envs_c:Arcade/{loaded.title}-v0"
+    env = gymnasium.make_vec(name, num_envs=2, vectorization_mode="async", vector_kwargs={"context": context})
+    assert env.reset(seed=1)[0].shape == (2, *loaded.feature_shape)
+    env.close()
 
 
 def test_loading_again_compiles_nothing_and_a_change_does(loaded, tmp_path, monkeypatch):

@@ -39,6 +39,33 @@ def test_a_person_plays_in_the_window(capsys, typist, words):
     assert re.fullmatch(r"episode 1: score \d+, \d+ steps", ended)
 
 
+@pytest.mark.parametrize(("words", "given", "frames"), [
+    ("", {"terminal": False, "scale": None, "speed": 1.0, "episodes": None}, 1),
+    ("--scale 2 --speed 0.5 --episodes 3", {"terminal": False, "scale": 2, "speed": 0.5, "episodes": 3}, 1),
+    ("--terminal --frame-skip 5", {"terminal": True, "scale": None, "speed": 1.0, "episodes": None}, 5)])
+def test_each_option_reaches_the_game_or_its_screen(monkeypatch, words, given, frames):
+    shown = []
+    monkeypatch.setattr(command, "show", lambda played, **more: shown.append((more, played.env.core.frame_skip)))
+    assert main(["play", "breakout", *words.split()]) == 0
+    assert shown == [(given, frames)]
+
+
+@pytest.mark.parametrize(("scale", "size"), [(1, (160, 210)), (3, (480, 630))])
+def test_the_window_is_as_large_and_the_game_as_fast_as_asked(typist, monkeypatch, scale, size):
+    typist(set())
+    pictures, waited = [], []
+
+    def wait(self, seconds):
+        across, down = self.pygame.display.get_surface().get_size()
+        pictures.append((across, down - window.BAR))
+        waited.append(seconds)
+        return len(waited) < 3
+    monkeypatch.setattr(window.Window, "wait", wait)
+    assert main(["play", "breakout", f"--scale={scale}", "--speed", "0.001", "--frame-skip", "2"]) == 0
+    assert pictures == [size] * 3
+    assert all(seconds > 1000 * 2 / 60 * 0.9 for seconds in waited)  # the time of two frames, a thousand times as slow
+
+
 def test_a_seed_and_options_are_the_games(capsys, typist):
     typist({"right", "space"})
 

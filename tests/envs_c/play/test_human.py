@@ -76,6 +76,17 @@ def test_the_rate_is_the_games_own(shown, monkeypatch, make, settings, rate):
     env.close()
 
 
+def test_a_pause_of_the_program_is_not_made_up_for_by_steps_in_haste(shown):
+    env, now = make_single(render_mode="human"), [7.0]
+    env.unwrapped.vector._human.clock = lambda: now[0]
+    env.reset(seed=1)
+    for pause in (0.0, 5.0, 0.0):
+        now[0] += pause
+        env.step(0)
+    assert shown.waited == pytest.approx([0, 1 / 15, 0, 1 / 15])
+    env.close()
+
+
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
 def test_a_copy_leaves_the_window_to_the_original(shown, copied):
     env = envs_c.make("breakout", render_mode="human")

@@ -39,6 +39,18 @@ def test_pongs_keys_follow_the_screen(keys, action):
     assert np.sign(after - before) == {"RIGHT": -1, "NOOP": 0}.get(action, 1)
 
 
+def test_the_cartridge_of_pong_has_the_keys_of_pong():
+    names = envs_c.game("pong").actions
+    chosen = keyboard.for_actions(names, "atari_pong")
+    assert [names[chosen.action([key])] for key in ("up", "down", "left")] == ["RIGHT", "LEFT", "NOOP"]
+
+
+def test_with_all_18_actions_right_and_left_still_turn_pongs_knob():
+    """UP and DOWN are actions of their own there, and do nothing."""
+    chosen = keyboard.for_actions(ALE, "atari_pong")
+    assert [ALE[chosen.action([key])] for key in ("right", "left", "up")] == ["RIGHT", "LEFT", "UP"]
+
+
 ALE = ("NOOP", "FIRE", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT", "UPFIRE", "RIGHTFIRE",
        "LEFTFIRE", "DOWNFIRE", "UPRIGHTFIRE", "UPLEFTFIRE", "DOWNRIGHTFIRE", "DOWNLEFTFIRE")
 WITH_KEYS = [game for game in built_in() if isinstance(keyboard.for_actions(envs_c.game(game).actions), keyboard.Keyboard)]

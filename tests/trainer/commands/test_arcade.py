@@ -68,6 +68,12 @@ def test_a_run_of_an_unknown_cartridge_has_no_place_on_the_page(small, tmp_path,
     assert not (tmp_path / "page").exists()
 
 
+def test_two_runs_of_one_game_are_refused_since_the_page_has_one_agent_for_each(trained, small, tmp_path, capsys):
+    assert run(["arcade", f"--run={trained},{trained}", f"--out={tmp_path / 'page'}"]) == 2
+    assert "--run must name one run for each game, and two of them are of cartpole" in capsys.readouterr().err
+    assert not (tmp_path / "page").exists()
+
+
 @pytest.mark.parametrize(("words", "text"), [
     (["--run=nosuchrun"], "nosuchrun"), (["nosuch.pyx"], "nosuch.pyx"), (["--port=70000", "--serve"], "--port"),
     (["--port=8000"], "--port must be left out without --serve"),

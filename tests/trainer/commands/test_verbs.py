@@ -49,8 +49,8 @@ def test_list_has_a_line_for_every_folder(capsys, there):
     rows = {line.split()[0]: line for line in lines[1:3]}
     assert re.search(r"cartpole +1 +4\.10K of 4\.10K( +\d+\.?\d*){4} +20\d\d-\d\d-\d\d \d\d:\d\d +finished$", rows["one"])
     assert rows["two"].endswith("running")
-    assert lines[3:] == ["runs/torn/config.json is damaged, or was written by another program; move it away, and the next "
-                         "--resume of the run writes another",
+    assert lines[3:] == ["runs/torn/config.json is damaged, or was written by another program; move it away; a run that "
+                         "is resumed writes another",
                          "runs/many holds 1 run: python -m trainer list --root runs/many", "runs/notes holds no run"]
     assert "trial" in run(capsys, "list --root runs/many")
 
@@ -162,12 +162,16 @@ def test_play_and_record_pass_seed_and_greedy_on(capsys, there, monkeypatch, wor
     assert given == [(4, greedy)] * 2
 
 
-def test_an_agent_is_watched_for_as_many_episodes_and_as_fast_as_asked(capsys, there, monkeypatch):
+@pytest.mark.parametrize(("words", "shows"), [
+    ("", "trainer.play.agent_game.show"), ("--terminal", "trainer.play.agent_game.show"),
+    ("--human", "envs_c.play.command.show")])
+def test_there_are_as_many_episodes_and_they_are_as_fast_as_asked(capsys, there, monkeypatch, words, shows):
     pytest.importorskip("pygame")
     given = []
-    monkeypatch.setattr("trainer.play.agent_game.show", lambda played, screen, **more: given.append(more) or [])
-    run(capsys, "play one --speed 3 --episodes 2")
-    assert given == [{"episodes": 2, "speed": 3.0}]
+    monkeypatch.setattr("envs_c.play.terminal.check", lambda stream: None)
+    monkeypatch.setattr(shows, lambda *_, **more: given.append((more["episodes"], more["speed"])) or [])
+    run(capsys, f"play one --speed 3 --episodes 2 {words}")
+    assert given == [(2, 3.0)]
 
 
 def test_a_person_plays_a_runs_game_with_its_settings(capsys, there, monkeypatch):

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import socket
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -108,6 +109,16 @@ def test_the_run_of_a_cartridge_has_curves_only(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(watch, "serve", lambda running, fragment: None)
     assert run(["watch", str(tmp_path / "run"), "--port=0"]) == 0
     assert "curves only" in capsys.readouterr().out
+
+
+def test_the_page_is_served_at_the_port_that_was_asked_for(following, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    served = []
+    monkeypatch.setattr(watch, "_playable", lambda game: False)
+    monkeypatch.setattr(watch, "serve", lambda running, fragment: served.append((running.server_address[1], fragment)))
+    assert run(["watch", str(following[0]), f"--port={port}"]) == 0
+    assert served == [(port, "#run")]
 
 
 def test_the_run_of_an_installed_packages_game_has_curves_only(toy, monkeypatch):

@@ -38,6 +38,31 @@ def test_the_dashboard_shows_progress_scores_stages_and_losses(tmp_path):
         assert part in text
 
 
+def test_the_dashboard_has_each_number_beside_its_name(tmp_path):
+    names = {"policy loss": "loss_policy", "value loss": "loss_value", "entropy": "entropy", "KL divergence": "kl",
+             "clipped": "clip_fraction", "explained variance": "explained_variance", "gradient norm": "grad_norm",
+             "learning rate": "learning_rate", "score": "score_mean", "length": "length_mean"}
+    metrics = METRICS_OF_ITERATION | {key: 1 + number / 8 for number, key in enumerate(names.values())}
+    console = terminal(width=70)
+    iterations(tmp_path, 1, 40, metrics=metrics, dashboard=True, console=console)
+    lines = shown(console).rpartition("╭")[2].splitlines()
+    for name, key in names.items():
+        assert any(re.match(rf"│ {name} +{metrics[key]:.4g} ", line) for line in lines), name
+
+
+def test_the_curves_of_a_resumed_run_are_those_of_one_that_never_stopped(tmp_path):
+    def drawn(folder, *sessions):
+        for first, last in sessions:
+            clock, console = Clock(), terminal(width=120)
+            with run_log(folder, clock, console, dashboard=True, resume_step=(first - 1) * STEP or None) as log:
+                for index in range(first, last + 1):
+                    clock.now += 0.5
+                    log.iteration(index * STEP, METRICS_OF_ITERATION | {"score_mean": index, "entropy": 40 - index})
+        return [line for line in shown(console).rpartition("╭")[2].splitlines() if "▁" in line]
+    whole, parts = drawn(tmp_path / "whole", (1, 40)), drawn(tmp_path / "parts", (1, 20), (21, 40))
+    assert [line.split()[1] for line in whole] == ["score", "entropy"] and parts == whole
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 @pytest.mark.parametrize(("width", "height"), [(1, 1), (3, 40), (24, 10), (40, 40), (79, 40), (80, 40), (200, 60)])
 def test_the_dashboard_fits_any_terminal(tmp_path, width, height, encoding):

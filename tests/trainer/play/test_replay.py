@@ -201,3 +201,15 @@ def test_a_film_says_whether_it_shows_the_whole_episode(tmp_path, missing, words
     seconds = (result.lengths[best] + 1 - missing + 0.5) / rate_of(result.source)
     line = film.write(result, best, tmp_path / "film.gif", seconds)
     assert f": {words.format(seconds)} that scored {result.returns[best]:g} " in line
+
+
+def test_a_film_of_several_episodes_shows_one_after_the_other_up_to_its_length(tmp_path, monkeypatch):
+    """40 steps a second: 20 pictures in half a second, of which the film has every second one."""
+    shown, wanted, left, result = [], [], 20, played(episodes=9)
+    monkeypatch.setattr(film, "_save", lambda path, screens, rate: shown.extend(int(screen[0, 0, 0]) for screen in screens))
+    film.write(result, 0, tmp_path / "film.gif", seconds=0.5, then=range(1, 9))
+    for length in result.lengths:
+        pictures = min(left, int(length) + 1)
+        wanted += range(0, pictures, 2)
+        left -= pictures
+    assert shown == wanted and left == 0

@@ -54,6 +54,13 @@ def test_a_bootstrap_of_two_runs_has_the_exact_quantiles():
     assert statistics.interval(statistics.mean, games([0, 4]), confidence=0.4) == [2, 2]
 
 
+@pytest.mark.parametrize(("scores", "of_90"), [([0, 0, 3], [0, 2]), ([0, 3, 3], [1, 3])])
+def test_an_interval_is_of_95_percent_unless_another_is_asked_for(scores, of_90):
+    """The mean of three draws is that of the rarer score only with a probability of 1/27, between 1/40 and 1/20."""
+    assert statistics.interval(statistics.mean, games(scores)) == [0, 3]
+    assert statistics.interval(statistics.mean, games(scores), confidence=0.9) == of_90
+
+
 def test_the_bootstrap_is_stratified_by_game():
     """Draws stay in their game: with one run each, or with equal runs in each game, nothing varies."""
     assert statistics.interval(statistics.mean, games([0, 0], [10, 10])) == [5, 5]

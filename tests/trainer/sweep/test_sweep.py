@@ -58,6 +58,13 @@ def test_a_sweep_ends_with_its_best_settings_a_table_and_pictures(sweep, capsys)
     assert scores[0] == pytest.approx(study.best_value, rel=1e-3)
 
 
+def test_of_equal_scores_the_cheaper_one_is_the_best(sweep):
+    study = sweep(10, space={"ppo": {"epochs": {"choices": [3, 1, 2]}}})  # no setting of the score, and minutes are epochs
+    assert len({trial.params["epochs"] for trial in study.trials}) > 1 and len({trial.value for trial in study.trials}) == 1
+    fewest = min(trial.params["epochs"] for trial in study.trials)
+    assert preset_file(GameName("cartpole"), str(sweep.folder / "best.toml")).ppo.epochs == fewest
+
+
 def test_the_first_trial_has_the_presets_own_settings(sweep):
     assert values(sweep(1)) == [{"learning_rate": BASE.ppo.learning_rate, "epochs": BASE.ppo.epochs}]
 
@@ -113,7 +120,9 @@ def test_a_failed_trial_is_printed_and_the_sweep_continues(sweep, capsys):
 def test_settings_that_exclude_each_other_are_pruned_with_the_reason(sweep, capsys):
     study = sweep(6, space={"policy": {"layers": {"choices": [1, 2]}}})
     assert {trial.params["layers"]: trial.state for trial in study.trials} == {1: COMPLETE, 2: PRUNED}
-    assert "pruned: refused: layers must be 1" in capsys.readouterr().out
+    printed, finished = capsys.readouterr().out, states(study).count(COMPLETE)
+    assert "pruned: refused: layers must be 1" in printed
+    assert f" {finished} finished, {6 - finished} refused" in printed
 
 
 def test_a_sweep_of_failures_ends_with_an_error(sweep):

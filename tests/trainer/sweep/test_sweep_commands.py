@@ -137,6 +137,18 @@ def test_a_cost_aware_sweep_of_the_default_ranges_searches_the_length_of_a_train
     assert length == (None if line is None else (line["low"], line["high"]))
 
 
+@pytest.mark.parametrize(("words", "expected"), [
+    ("", (50, 10, True, None, 1, False)),
+    ("--trials 7 --startup 3 --no-prune --minutes 2.5 --seeds 4", (7, 3, False, 2.5, 4, False)),
+    ("--cost-aware --total-steps 5000", (50, 10, True, None, 1, True)),
+])
+def test_a_sweeps_options_are_those_of_its_plan(sweep, monkeypatch, words, expected):
+    plans = []
+    monkeypatch.setattr(sweep_module, "run_sweep", lambda plan, *_: plans.append(plan))
+    assert sweep(f"cartpole {words}") == 0
+    assert [(one.trials, one.startup, one.prune, one.minutes, one.seeds, one.cost_aware) for one in plans] == [expected]
+
+
 @pytest.mark.parametrize(("trials", "words"), [(1, "1 trial of cartpole"), (2, "2 trials of cartpole")])
 def test_the_opening_counts_the_trials(sweep, capsys, trials, words):
     assert sweep(f"cartpole --trials {trials}") == 0

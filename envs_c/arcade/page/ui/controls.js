@@ -7,7 +7,7 @@ const KEYS = {
 };
 /** Where an action moves on the screen, in games whose names say something else: a paddle's knob turns right to go up.
  * @type {Object<string, Object<string, string>>} */
-const SEEN = { pong: { RIGHT: "UP", LEFT: "DOWN" } };
+const SEEN = { pong: { RIGHT: "UP", LEFT: "DOWN" }, atari_pong: { RIGHT: "UP", LEFT: "DOWN" } };
 const WORDS = [...new Set(Object.values(KEYS).flat())];
 const NAME = new RegExp(`^(?:${WORDS.join("|")})+$`);
 /** Names of keys by KeyboardEvent.code. @type {Object<string, string>} */
@@ -226,6 +226,8 @@ export class Cursor {
 
 /** The controls for actions of these names. @param {string[]} actions @param {string} game its name @returns {Buttons|Cursor} */
 export function controlsFor(actions, game) {
-  const seen = SEEN[game] ?? {}, names = actions.map((name) => name.replace(/RIGHT|LEFT/g, (word) => seen[word] ?? word));
+  /** @type {Object<string, string>} */
+  const seen = actions.includes("UP") ? {} : SEEN[game] ?? {};
+  const names = actions.map((name) => name.replace(/RIGHT|LEFT/g, (word) => seen[word] ?? word));
   return actions.every((name) => name === "NOOP" || NAME.test(name)) ? new Buttons(names) : new Cursor(actions);
 }
