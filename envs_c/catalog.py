@@ -61,7 +61,7 @@ def game(name: str):
     if name not in built_in() and name in installed():
         return _installed_game(name)
     if name == cartridges.ANY:
-        raise UnknownGame(f"a cartridge must be named {cartridges.PREFIX}NAME, or {name} with rom=PATH, its file")
+        return cartridges.cartridge(name)  # which says how one is named
     if name not in built_in():
         known = name in cartridges.table()
         cartridge = f"the console plays a cartridge of this name, {cartridges.PREFIX}{name}." if known else ""

@@ -123,6 +123,8 @@ def cartridge(name: str, rom: str | None = None) -> Cartridge:
         return game_of_file(_home(rom))
     if names_a_file(name):
         return game_of_file(_home(name))
+    if name in ("", ANY):
+        raise UnknownGame(f"a cartridge must be named {PREFIX}NAME, or {ANY} with rom=PATH, its file")
     if name not in table():
         hint = did_you_mean(name, table())
         raise UnknownGame(f"there is no cartridge {PREFIX}{name} in the table; {hint}{' ' if hint else ''}a file is played as "

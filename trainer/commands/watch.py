@@ -35,8 +35,8 @@ def main(argv: list[str]) -> None:
         from trainer.export.follow import Follower
         follower = Follower(run)
         playable = _playable(follower.game)
-        say(f"{follower.game}: {'compiling for browsers' if playable else 'curves only, no game for browsers'}")
         with server(Path(scratch, "page"), options.port, follower.routes(playable=playable)) as running:
+            say(f"{follower.game}: {'compiling for browsers' if playable else 'curves only, no game for browsers'}")
             make_site(Path(scratch, "page"), [envs_c.game(follower.game)] if playable else [], {}, console=False)
             serve(running, "#run")
 

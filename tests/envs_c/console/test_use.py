@@ -164,6 +164,7 @@ def test_names_files_and_folders_that_are_wrong_are_named(own_cartridge, tmp_pat
     for error, message, name, settings in [
             (UnknownGame, "not on this machine: pip install ale-py", "atari:tennis", {}),
             (UnknownGame, "named atari:NAME, or atari with rom=PATH", "atari", {}),
+            (UnknownGame, "named atari:NAME, or atari with rom=PATH", "atari", {"rom": None}),
             (UnknownGame, "did you mean tennis", "atari:tenis", {}),
             (UnknownGame, "the console plays a cartridge of this name, atari:qbert", "qbert", {}),
             (InvalidArgument, "tennis must have the MD5 .* has .*, the one of atari:own_rom", "atari:tennis", {"rom": wrong}),
