@@ -162,3 +162,19 @@ def test_a_presets_comment_has_the_means_of_ten_seeds_first_with_sticky_actions_
 def test_no_presets_comment_quotes_ten_seeds_more_than_once_or_without_a_row_of_the_seeds():
     found = {name: head.count("ten seeds") for name, head in HEADS.items() if "ten seeds" in head}
     assert found == {game: 1 for game, *_ in SCORES}
+
+
+def test_the_scores_of_the_readme_are_those_of_the_tables_over_games():
+    (sticky, noops, published, pictures), = tables("README.md", "## Scores")
+    rows = {(row["agents"], row["sticky"]): row for row in result_rows("seeds.md", 0, "## Over games")}
+    for shown, kept in ((sticky, rows["ours", "0.25"]), (noops, rows["ours", "0"])):
+        assert shown["interquartile mean"] == kept["interquartile mean"]
+        assert shown["median"] == kept["median"].split()[0]
+    for column in ("interquartile mean", "median"):
+        assert published[column] == ", ".join(rows[agent, "0"][column] for agent in ("PPO", "DQN", "Rainbow"))
+    found = re.search(r"Over the 13 games .*?: median ([\d.]+), interquartile mean of all trainings ([\d.]+)",
+                      read("benchmarks/results/atari.md"))
+    assert (pictures["median"], pictures["interquartile mean"]) == found.groups()
+    breakout = {(row["sticky"], row["no-ops"]): row["mean"] for row in result_rows("seeds.md") if row["game"] == "breakout"}
+    quoted = re.search(r"have (\d+) points with sticky actions and (\d+) with no-ops", flat("README.md")).groups()
+    assert all(rounds_to(*pair) for pair in zip(quoted, map(number, (breakout["0.25", "0"], breakout["0", "30"])), strict=True))
