@@ -174,7 +174,7 @@ def test_is_locked_neither_locks_a_run_nor_stops_a_training(root, monkeypatch):
                                   '[{"started": "2026-01-01"}]}'])
 def test_a_damaged_config_is_an_error(root, text):
     (root / NAMES[0] / CONFIG).write_text(text)
-    with pytest.raises(RunError, match="is damaged, or was written by another program; move it away; a run that is resumed writes another"):
+    with pytest.raises(RunError, match="another program; move it away; a run that is resumed writes another"):
         read_run(root / NAMES[0])
 
 
