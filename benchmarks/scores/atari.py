@@ -28,6 +28,7 @@ from trainer.runs.metrics import read_metrics
 from trainer.runs.summary import Run
 
 LONG = 5_000_000  # steps; trainings with so many are in a table of their own
+FEWEST = 5  # games over which statistics are given
 PARTS = 10  # points of a training's curve
 COLUMNS = ["cartridge", "seeds", "steps", "minutes", "mean", "95% interval", "human-normalized", "PPO, 10M steps",
            "from features"]
@@ -90,7 +91,7 @@ def from_features(game: str) -> str:
 def over_games(games: dict[str, list[dict[str, Any]]]) -> str:
     """The median and other statistics of the games of the literature, and Atari-5's prediction if its games are there."""
     scores = {game: found for game, members in games.items() if len(found := normalized(game, members))}
-    if len(scores) < 2:
+    if len(scores) < FEWEST:
         return ""
     values = list(scores.values())
     text = (f"\nOver the {len(scores)} games of the literature above, human-normalized: median "
@@ -119,8 +120,9 @@ def cut(games: dict[str, list[dict[str, Any]]]) -> str:
     others = {game: [one for one in members if not one.get("cut")] for game, members in games.items()}
     unknown = sum(one.get("cut") is None for members in games.values() for one in members)
     older = f" The {unknown} oldest trainings did not record it." if unknown else ""
-    return (f"\nNo episode ended before the time limit in the evaluation of {', '.join(found)}.{older} Without that:\n"
-            f"{over_games({game: members for game, members in others.items() if members})}")
+    without = over_games({game: members for game, members in others.items() if members})
+    return (f"\nNo episode ended before the time limit in the evaluation of {', '.join(found)}.{older}"
+            + (f" Without that:\n{without}" if without else "\n"))
 
 
 def curves(games: dict[str, list[dict[str, Any]]], title: str) -> str:
