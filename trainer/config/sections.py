@@ -185,7 +185,7 @@ class PPOConfig(Section):
     reward_scale: float = within(1.0, 0, above=True)
     """Rewards are multiplied by this for learning, after clipping; scores stay raw."""
     normalize_rewards: bool = False
-    """Divide rewards by the running deviation of the discounted return, for learning, and clip them at 10."""
+    """Divide rewards by the running deviation of the discounted return (if above 1e-4), for learning, and clip them at 10."""
     wait_for_signal: bool = False
     """Learn only the value after a rollout of equal rewards without a termination: its advantages are the value's errors."""
     gamma: float = within(0.99, 0, 1)
