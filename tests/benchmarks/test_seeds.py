@@ -4,7 +4,6 @@ import json
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 from verb_support import rewrite
 
@@ -93,14 +92,6 @@ def test_the_page_names_the_games_whose_episodes_end_at_the_limit():
         "The part of the episodes that end there (and the number of trainings that recorded it): "
         "100% in asterix (1), 50% in enduro (2).")
     assert seeds.at_the_limit(members[:1]) == ""
-
-
-def test_the_readme_quotes_the_page():
-    trainings = [one for one in json.loads((RESULTS / "seeds.json").read_text()) if one["game"] == "breakout"]
-    sticky, plain = (np.mean([one["scores"]["sampled"] for one in trainings if seeds.protocol(one) == used])
-                     for used in ((0.25, 0), (0, 0)))
-    assert f"[{sticky:.0f} points with sticky actions, {plain:.0f} without](benchmarks/results/seeds.md)" in (
-        RESULTS.parent.parent / "README.md").read_text()
 
 
 def test_a_page_is_written_again_from_its_file(there, capsys):

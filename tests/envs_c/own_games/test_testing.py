@@ -72,11 +72,10 @@ BREAKERS = {  # the mistake: how the toy is changed, the rule broken by it, a pa
         [*PLAIN, ('("NOOP", "LEFT", "RIGHT", "JUMP")', '("NOOP", "LEFT", "RIGHT")'), (LEGAL, "")],
         "declares_every_action", "it declares 3 actions, 0 to 2 (NOOP, LEFT, RIGHT), but action 3 does"),
     "a swap of another colour": (
-        [("SKY, PAINT)", "GROUND, PAINT)"), ('Option(0, 0, 3, "what', 'Option(2, 2, 3, "what')],
+        [("SKY, PAINT)", "GROUND, PAINT)"), ('Option(0, 0, 3, "what', 'Option(3, 3, 3, "what')],
         "paints_one_picture", "away from"),
     "a swap of another colour under an option": (
-        [("SKY, PAINT)", "GROUND, PAINT)"), ('Option(0, 0, 3, "what', 'Option(0, 0, 2, "what')],
-        "paints_one_picture", "with {'figure': 2}"),
+        [("SKY, PAINT)", "GROUND, PAINT)")], "paints_one_picture", "with {'figure': 3}"),
     "a crash": (
         [(STEP, STEP + "    if action == JUMP:\n        (<int*>NULL)[0] = 1\n")], "stays_in_its_state", "ended"),
     "no check of restored states": (

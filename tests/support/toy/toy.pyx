@@ -9,7 +9,7 @@ cell 1 or 2.
 Features. [[cell, length, action of the last frame], [frames since reset, jumps left, a random byte]].
 
 Picture. Sky above ground, with one figure whose kind, place and size are options: 0 none, 1 a rectangle by canvas_rect, 2 a
-rectangle by canvas_swap, which must lie on the sky, 3 a bitmap with bits of w x h pixels.
+bitmap with bits of w x h pixels, 3 a rectangle by canvas_swap, which must lie on the sky.
 """
 
 from libc.stdint cimport int32_t, uint8_t
@@ -93,9 +93,9 @@ cdef void draw(const void* state, Canvas* canvas) noexcept nogil:
     if toy.figure == 1:
         canvas_rect(canvas, toy.x, toy.y, toy.w, toy.h, PAINT)
     elif toy.figure == 2:
-        canvas_swap(canvas, toy.x, toy.y, toy.w, toy.h, SKY, PAINT)
-    elif toy.figure == 3:
         canvas_bitmap(canvas, toy.x, toy.y, rows, 5, toy.w, toy.h, PAINT)
+    elif toy.figure == 3:
+        canvas_swap(canvas, toy.x, toy.y, toy.w, toy.h, SKY, PAINT)
 
 
 cdef bint valid(const void* state, const double* options, bint over) noexcept nogil:

@@ -15,7 +15,7 @@ from trainer.runs import checkpoint
     ("evaluate x", "did you mean eval?"),
     ("xyzzy", "unknown game 'xyzzy'; GAME must be one of asterix"),
     ("--seed 3", "GAME is missing: write python -m trainer GAME, where GAME is one of asterix"),
-    ("--resum last", "tmaze; did you mean --resume?"),
+    ("--resum last", "; did you mean --resume?"),
     ("breakout --device tpu", "--device must be auto, cpu, cuda, or cuda:1 for the second GPU, not 'tpu'"),
     ("profile", "GAME is missing: write python -m trainer profile GAME"),
     ("profile breakot", "did you mean breakout? GAME must be one of asterix"),
