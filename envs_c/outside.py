@@ -92,7 +92,7 @@ def hint_of_path(name: str) -> str:
     with contextlib.suppress(OSError, ValueError):  # the name is none that a file can have
         if inside.is_file():
             return f"did you mean {inside}?"
-        if path.is_file() or len(path.parts) > 1:
+        if path.is_file():
             return "a game's path must end in .pyx."
     return ""
 
