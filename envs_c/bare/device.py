@@ -17,6 +17,7 @@ import envs_c
 from envs_c import install, outside
 from envs_c.bare import cartridge, emit, ptxas
 from envs_c.errors import CompileFailed
+from envs_c.files import replace
 
 HEADER = Path(__file__).parent / "device.h"
 INCLUDED = HEADER.with_name("device_cartridge.h")
@@ -69,7 +70,7 @@ def ptx(game, *, pixels: bool = False) -> str:
             made = scratch / kept.name
             made.write_text(text, encoding="utf-8")
             kept.parent.mkdir(exist_ok=True)
-            made.replace(kept)
+            replace(made, kept)
     return kept.read_text(encoding="utf-8")
 
 

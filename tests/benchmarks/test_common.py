@@ -22,26 +22,21 @@ def test_the_head_of_a_page_is_the_command_that_makes_it_again(file, module, mon
     assert f"\n`python -m {module} pong --out 'a page.md'`, " in common.head("Title")
 
 
-@pytest.mark.parametrize(("module", "option", "value"), [
-    ("envs", "--num-envs", "0"), ("train", "--iterations", "few"), ("peers.__main__", "--rounds", "0"),
-    ("speed.busy", "--processes", "-1"), ("speed.variants", "--rounds", "1.5")])
-def test_a_number_that_a_benchmark_cannot_do_is_refused_with_its_option(module, option, value, monkeypatch, capsys):
+INTEGER, TIME = "an integer of at least 1", "a number above 0"
+
+
+@pytest.mark.parametrize(("module", "option", "value", "must_be"), [
+    ("envs", "--num-envs", "0", INTEGER), ("train", "--iterations", "few", INTEGER),
+    ("peers.__main__", "--rounds", "0", INTEGER), ("speed.busy", "--processes", "-1", INTEGER),
+    ("speed.variants", "--rounds", "1.5", INTEGER), ("speed.busy", "--seconds", "0", TIME),
+    ("speed.scaling", "--seconds", "-1", TIME), ("speed.endurance", "--minutes", "nan", TIME),
+    ("peers.__main__", "--seconds", "inf", TIME), ("scores.gallery", "--seconds", "long", TIME)])
+def test_a_number_that_a_benchmark_cannot_do_is_refused_with_its_option(module, option, value, must_be, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["benchmark", f"{option}={value}"])
     with pytest.raises(SystemExit, match="2"):
         importlib.import_module(f"benchmarks.{module}").main()
     error = capsys.readouterr().err.splitlines()[-1]
-    assert error.endswith(f"argument {option}: must be an integer of at least 1, not {value}")
-
-
-@pytest.mark.parametrize(("module", "option", "value"), [
-    ("speed.busy", "--seconds", "0"), ("speed.scaling", "--seconds", "-1"), ("speed.endurance", "--minutes", "nan"),
-    ("peers.__main__", "--seconds", "inf"), ("scores.gallery", "--seconds", "long")])
-def test_a_time_in_which_nothing_can_be_measured_is_refused_with_its_option(module, option, value, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["benchmark", f"{option}={value}"])
-    with pytest.raises(SystemExit, match="2"):
-        importlib.import_module(f"benchmarks.{module}").main()
-    error = capsys.readouterr().err.splitlines()[-1]
-    assert error.endswith(f"argument {option}: must be a number above 0, not {value}")
+    assert error.endswith(f"argument {option}: must be {must_be}, not {value}")
 
 
 # A command whose figures are no medians of random play: what a test puts in place of its measurements, and its pages.
