@@ -1,7 +1,9 @@
 """The page of the presets' scores (benchmarks/scores/gallery.py)."""
 
 import json
+import shutil
 
+import imageio.v3 as iio
 import pytest
 
 from benchmarks.common import RESULTS
@@ -51,3 +53,17 @@ def test_a_folder_without_the_run_of_a_game_is_refused_before_anything_is_played
         gallery.main(["pong", "--runs", str(tmp_path), "--out", str(tmp_path / "out"), "--gifs", str(tmp_path / "gifs")])
     assert f"--runs must be the folder of a bench, with the run pong-sticky0-s1, not {tmp_path}" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["pong-sticky0-s1"]
+
+
+def test_the_run_of_a_bench_gives_a_row_of_its_own_seed_and_a_film_of_its_best_episode(trained_runs, tmp_path, capsys):
+    """The second run's seed is 2, its only difference: the name of the folder is the bench's."""
+    shutil.copytree(trained_runs / "runs" / "two", tmp_path / "cartpole-sticky0-s1")
+    gallery.main(["cartpole", "--runs", str(tmp_path), "--out", str(tmp_path / "out"), "--gifs", str(tmp_path / "gifs"),
+                  "--seconds", "1"])
+    row = json.loads((tmp_path / "out" / "presets.json").read_text(encoding="utf-8"))["cartpole"]
+    last = json.loads((trained_runs / "runs" / "two" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()[-1])
+    assert (row["seed"], row["steps"], row["episodes"]) == (2, last["step"], gallery.EPISODES)
+    assert row["min"] <= row["mean"] <= row["max"] and row["protocol"]["noop_max"] == 0  # cartpole has no NOOP
+    assert (tmp_path / "out" / "presets.md").read_text(encoding="utf-8").endswith(gallery.below_head({"cartpole": row}))
+    assert f"episode that scored {row['max']:g} " in capsys.readouterr().out
+    assert len(iio.imread(tmp_path / "gifs" / "cartpole.gif")) > 5
