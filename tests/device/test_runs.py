@@ -28,6 +28,7 @@ RUNS = {
     "priorities": {"priority_alpha": 0.6},
     "Muon": {"optimizer": "muon", "lr_schedule": "linear", "total_steps": 96},  # the graph reads a falling rate
     "normalized": {"normalize_observations": True, "normalize_rewards": True, "num_batches": 2},
+    "rewards by the first steps": {"normalize_rewards": True, "normalize_steps": 20},
     "waiting for a signal": {"wait_for_signal": True, "num_batches": 2},
     "target_kl": {"target_kl": 1e-9, "epochs": 3},
     "overlap, three batches": {"overlap": True, "vtrace": True, "num_batches": 3, "normalize_observations": True},

@@ -103,6 +103,7 @@ GRADIENTS = {
     "weights": {"priority_alpha": 1.0},
     "accumulated": {"accumulate": 2, "minibatch": N * T // 2},
     "normalized": {"normalize_rewards": True, "policy": {"normalize_observations": True}},
+    "rewards by the first steps": {"normalize_rewards": True, "normalize_steps": 100},
     "waiting for a signal": {"wait_for_signal": True},
 }
 

@@ -29,7 +29,7 @@ ADDED_LATER: dict[str, Any] = {"heads": "linear", "observation_transform": None,
                                "init_from": None, "vectorization": "auto", "wrap": "none", "observations": "plain",
                                "eval_greedy": True, "highway": False, "overlap": False, "noise_hold": 1,
                                "noise_hold_after": "any", "wait_for_signal": False, "judge_episodes": 0,
-                               "life_loss_info": False}
+                               "life_loss_info": False, "normalize_steps": None}
 
 SEEDS = 2**63      # a run's seed is lower than this
 EPISODES = 2**24   # at most, of an evaluation: each has an environment of its own
@@ -186,6 +186,8 @@ class PPOConfig(Section):
     """Rewards are multiplied by this for learning, after clipping; scores stay raw."""
     normalize_rewards: bool = False
     """Divide rewards by the running deviation of the discounted return (if above 1e-4), for learning, and clip them at 10."""
+    normalize_steps: int | None = within(None, 1, 2**53)
+    """Steps whose returns set this deviation, the first of a training; then rewards are not clipped. none: all steps."""
     wait_for_signal: bool = False
     """Learn only the value after a rollout of equal rewards without a termination: its advantages are the value's errors."""
     gamma: float = within(0.99, 0, 1)

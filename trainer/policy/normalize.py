@@ -7,6 +7,7 @@ from trainer.errors import LearningError
 from trainer.ranks import ALONE, Ranks
 
 CLIP = 10.0  # largest magnitude of a normalized observation or reward, in deviations
+SAME = 1e-8  # numbers of a smaller variance do not vary
 
 
 class Moments(nn.Module):
@@ -48,7 +49,7 @@ class Moments(nn.Module):
         """The standard deviation, float64 of `shape`; 1 before the first row, and for numbers that do not vary; NaN after a row
         that was not finite."""
         variance = self.square / self.count.clamp(min=1)
-        return torch.where(variance <= 1e-8, torch.ones_like(variance), variance).sqrt()
+        return torch.where(variance <= SAME, torch.ones_like(variance), variance).sqrt()
 
 
 class ObservationNorm(Moments):
@@ -90,11 +91,15 @@ class ObservationNorm(Moments):
 class RewardNorm(Moments):
     """Divides rewards by the deviation of the discounted return, which each environment accumulates, and clips them to CLIP.
 
-    Rewards are not shifted and keep their signs. This is what OpenAI's baselines do (VecNormalize).
+    Rewards are not shifted and keep their signs. This is what OpenAI's baselines do (VecNormalize). With `steps` the unit stays
+    that of the first policies: later returns grow in it, and nothing is clipped.
+
+    steps: the rollouts that begin before so many valid steps make the statistics, and later ones until returns vary; None: all.
     """
 
-    def __init__(self, num_envs: int):
+    def __init__(self, num_envs: int, steps: int | None = None):
         super().__init__(())
+        self.steps = steps
         self.register_buffer("gathered", torch.zeros(num_envs))
 
     def begin_episodes(self):
@@ -124,7 +129,10 @@ class RewardNorm(Moments):
     def scaled(self, reward, gathered, valid, ranks: Ranks = ALONE):
         """The scaled rewards, after the discounted returns `gathered` are added to the statistics."""
         wide, valid = gathered.double(), valid.double()
+        if self.steps is not None:
+            valid = valid * ((self.count < self.steps) | (self.square <= SAME * self.count))
         count = valid.sum()
         mean = (wide * valid).sum() / count.clamp(min=1)
         self.merge_all(mean, ((wide - mean).square() * valid).sum(), count, ranks)
-        return (reward / self.deviation.float()).clamp_(-CLIP, CLIP)
+        scaled = reward / self.deviation.float()
+        return scaled.clamp_(-CLIP, CLIP) if self.steps is None else scaled

@@ -68,7 +68,7 @@ class Learner:
         self.vtrace = VTrace(storage, ppo) if ppo.vtrace else None
         self.value_error = self.advantage if self.vtrace is None else self.vtrace.value_error
         self.signal = torch.ones((), device=device) if ppo.wait_for_signal else None
-        self.reward_norm = RewardNorm(count).to(device) if ppo.normalize_rewards else None
+        self.reward_norm = RewardNorm(count, ppo.normalize_steps).to(device) if ppo.normalize_rewards else None
         if ppo.normalize_rewards:
             self.raw_reward, self.returns = (torch.zeros_like(storage.log_prob) for _ in range(2))
         self.own_loss = None if ppo.loss is None else OwnLoss(ppo.loss)

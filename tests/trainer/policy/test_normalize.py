@@ -72,6 +72,23 @@ def test_normalized_rewards_are_clipped(sign):
     assert scaled[500] == sign * 10 and (scaled.abs() <= 10).all()
 
 
+@pytest.mark.parametrize("idle", [0, 3])
+def test_rewards_have_the_unit_of_the_first_steps_that_differ(idle):
+    """20 steps set the unit: two rollouts of 10, in which the returns of the rewards 1 and 3 deviate by 1 from their mean.
+    Later rewards, a hundred times as large, are neither clipped nor a part of the statistics.
+
+    idle: rollouts before, without rewards, of 30 steps in all."""
+    norm, ones = RewardNorm(1, steps=20), torch.ones(10, 1)
+    for _ in range(idle):
+        assert not norm(0 * ones, ones, ones, 0.9).any()
+    reward = ones.clone()
+    reward[::2] = 3.0
+    deviation = np.std([0.0] * 10 * idle + [1.0, 3.0] * 5) if idle else 1.0
+    for factor in (1, 1, 100, 100):
+        torch.testing.assert_close(norm(factor * reward, ones, ones, 0.9), factor * reward / deviation)
+    assert norm.count == (10 * idle + 10 if idle else 20)
+
+
 @pytest.mark.parametrize("before", [0, 5])
 def test_a_rollout_of_resets_only_leaves_the_statistics_of_rewards(before):
     norm, ones = RewardNorm(4), torch.ones(1, 4)

@@ -191,6 +191,7 @@ OPTIONS = {
     "accumulation": {"accumulate": 2},
     "accumulation, four graphs": {"accumulate": 4},
     "normalized rewards": {"normalize_rewards": True},
+    "rewards by the first steps": {"normalize_rewards": True, "normalize_steps": 100},
     "normalized observations": {"policy": {"normalize_observations": True}},
     "an entropy schedule": {"entropy_final": 0.001},
     "waiting for a signal": {"wait_for_signal": True},

@@ -18,7 +18,7 @@ SMALL = {"encoder_size": 16, "lstm_size": 12, "precision": "float32"}
 CONFIGS = {
     "adam": Config("cartpole", EnvConfig(num_envs=8, num_threads=1),
                    PolicyConfig(**SMALL, normalize_observations=True, frame_stack=2),
-                   PPOConfig(horizon=8, minibatch=32, total_steps=1000, normalize_rewards=True), RUN),
+                   PPOConfig(horizon=8, minibatch=32, total_steps=1000, normalize_rewards=True, normalize_steps=100), RUN),
     "muon": Config("cartpole", EnvConfig(num_envs=8, num_threads=1), PolicyConfig(**SMALL),
                    PPOConfig(horizon=8, minibatch=32, total_steps=1000, optimizer="muon"), RUN),
     "self-play": Config("go", EnvConfig(num_envs=8, num_threads=1, options={"size": 5, "komi": 0.5}),
