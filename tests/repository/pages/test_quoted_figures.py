@@ -108,6 +108,9 @@ def test_the_policies_of_double_dunk_and_battle_zone_are_quoted_with_their_score
     assert f"Battle Zone spread most: {min(scores):,.0f} to {max(scores):,.0f}" in text
     long = {one["game"]: one["scores"]["sampled"] for one in trainings if one["steps"] >= atari.LONG}
     assert f"Q*bert has {long['atari:qbert']:,.0f} points, and one of Double Dunk {long['atari:double_dunk']:.1f} (" in text
+    phoenix = [one["scores"]["sampled"] for one in trainings if one["game"] == "atari:phoenix" and one["steps"] < atari.LONG]
+    assert f"One of Phoenix has {long['atari:phoenix']:,.0f}, no more than the five seeds" in text
+    assert long["atari:phoenix"] <= sum(phoenix) / len(phoenix)
 
 
 LEARNED = {}  # the mean and the interval of each row of ten seeds, by game
