@@ -25,7 +25,8 @@ from trainer.log.text import markdown
 from trainer.results.groups import about
 from trainer.runs.summary import Run
 
-RULES = ("normalize_rewards", "reward_scale", "value_clip", "max_grad_norm")  # settings that a trial changes
+RULES = ("normalize_rewards", "normalize_steps", "reward_scale", "value_clip", "max_grad_norm")  # a trial changes them
+LATER = {"normalize_steps": None}  # of RULES; trainings from before have it so
 PRESET = "the preset"
 NOW = " (the preset now)"
 COLUMNS = ["game", "steps", "sticky", "settings", "seeds", "mean", "95% interval", "of the preset's", "bench"]
@@ -43,18 +44,21 @@ bench has.
 def rule(run: Run) -> str:
     """The scales of a training as on the command line, or PRESET if all are its preset's."""
     made = preset(run.game, self_play=run.config["self_play"]["self_play"]).to_dict()["ppo"]
-    if all(run.config["ppo"][name] == made[name] for name in RULES):
+    used = LATER | run.config["ppo"]
+    if all(used[name] == made[name] for name in RULES):
         return PRESET
-    return as_options(run.config["ppo"], made)
+    return as_options(used, made)
 
 
 def as_options(ppo: dict[str, Any], made: dict[str, Any]) -> str:
-    """The RULES of `ppo` as options of the command line; made: the preset's, whose max_grad_norm is left out."""
+    """The RULES of `ppo` as options of the command line; made: the preset's, whose max_grad_norm and steps are left out."""
     used = {name: ppo[name] for name in RULES}
-    if used["max_grad_norm"] == made["max_grad_norm"]:
-        del used["max_grad_norm"]
+    for name in ("normalize_steps", "max_grad_norm"):
+        if used[name] == made[name]:
+            del used[name]
     switch = "--normalize-rewards" if used.pop("normalize_rewards") else "--no-normalize-rewards"
-    return " ".join([switch, *(f"--{name.replace('_', '-')} {value:g}" for name, value in used.items())])
+    return " ".join([switch, *(f"--{name.replace('_', '-')} {'none' if value is None else format(value, '.15g')}"
+                              for name, value in used.items())])
 
 
 def facts_of(run: Run) -> dict[str, Any]:
