@@ -45,6 +45,9 @@ class Config:
         if self.self_play.self_play and self.run.judge_episodes:
             raise SettingError("judge_episodes", "must be none in self-play, whose ratings pick best.safetensors, not "
                                                  f"{self.run.judge_episodes:,}: leave it out")
+        if self.ppo.normalize_steps is not None and not self.ppo.normalize_rewards:
+            raise SettingError("normalize_steps", f"must be none without normalize_rewards, not {self.ppo.normalize_steps:,}: "
+                                                  "set normalize_rewards too")
         if not _sizes_later.get():
             self.check_sizes()
 
