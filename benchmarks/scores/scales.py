@@ -21,12 +21,12 @@ from benchmarks.common import head, score
 from benchmarks.scores import seeds
 from trainer.config.games import GameName
 from trainer.config.preset import preset
+from trainer.config.sections import ADDED_LATER
 from trainer.log.text import markdown
 from trainer.results.groups import about
 from trainer.runs.summary import Run
 
 RULES = ("normalize_rewards", "normalize_steps", "reward_scale", "value_clip", "max_grad_norm")  # a trial changes them
-LATER = {"normalize_steps": None}  # of RULES; trainings from before have it so
 PRESET = "the preset"
 NOW = " (the preset now)"
 COLUMNS = ["game", "steps", "sticky", "settings", "seeds", "mean", "95% interval", "of the preset's", "bench"]
@@ -44,7 +44,7 @@ bench has.
 def rule(run: Run) -> str:
     """The scales of a training as on the command line, or PRESET if all are its preset's."""
     made = preset(run.game, self_play=run.config["self_play"]["self_play"]).to_dict()["ppo"]
-    used = LATER | run.config["ppo"]
+    used = ADDED_LATER | run.config["ppo"]
     if all(used[name] == made[name] for name in RULES):
         return PRESET
     return as_options(used, made)

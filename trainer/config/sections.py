@@ -187,7 +187,7 @@ class PPOConfig(Section):
     normalize_rewards: bool = False
     """Divide rewards by the running deviation of the discounted return (if above 1e-4), for learning, and clip them at 10."""
     normalize_steps: int | None = within(None, 1, 2**53)
-    """Steps whose returns set this deviation, the first of a training; then rewards are not clipped. none: all steps."""
+    """With normalize_rewards: only the returns of this many first steps set the deviation; no clipping. none: of all steps."""
     wait_for_signal: bool = False
     """Learn only the value after a rollout of equal rewards without a termination: its advantages are the value's errors."""
     gamma: float = within(0.99, 0, 1)

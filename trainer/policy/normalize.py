@@ -94,7 +94,8 @@ class RewardNorm(Moments):
     Rewards are not shifted and keep their signs. This is what OpenAI's baselines do (VecNormalize). With `steps` the unit stays
     that of the first policies: later returns grow in it, and nothing is clipped.
 
-    steps: the rollouts that begin before so many valid steps make the statistics, and later ones until returns vary; None: all.
+    steps: a number of valid steps. Rollouts that begin before it are added to the statistics, later ones only until the returns
+        have varied. None: all rollouts are added.
     """
 
     def __init__(self, num_envs: int, steps: int | None = None):
