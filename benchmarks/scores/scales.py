@@ -37,7 +37,8 @@ the preset's time limit, actions sampled, {episodes} episodes of each training; 
 Student's t. "the preset" is that of the day of a training. "bench": the mean and interval of the [ten seeds](seeds.md) of the
 preset now, if they have as many steps. "of the preset's": the mean divided by that of the same seeds with the preset, or,
 where this table has no trainings of it, of the bench. "(the preset now)": a trial that became the preset, whose trainings the
-bench has.
+bench has. With `--normalize-steps 600000`, trainings of Asteroids and Freeway are from before the unit of rewards was at least
+their mean size; in the other games it is larger, so the same command gives the same training.
 """
 
 
@@ -45,20 +46,24 @@ def rule(run: Run) -> str:
     """The scales of a training as on the command line, or PRESET if all are its preset's."""
     made = preset(run.game, self_play=run.config["self_play"]["self_play"]).to_dict()["ppo"]
     used = ADDED_LATER | run.config["ppo"]
-    if all(used[name] == made[name] for name in RULES):
-        return PRESET
-    return as_options(used, made)
+    return PRESET if rules(used) == rules(made) else as_options(used, made)
+
+
+def rules(ppo: dict[str, Any]) -> dict[str, Any]:
+    """The settings RULES, without those that have no effect."""
+    used = {name: ppo[name] for name in RULES}
+    if not used["normalize_rewards"]:
+        del used["normalize_steps"]
+    return used
 
 
 def as_options(ppo: dict[str, Any], made: dict[str, Any]) -> str:
-    """The RULES of `ppo` as options of the command line; made: the preset's, whose max_grad_norm and steps are left out."""
-    used = {name: ppo[name] for name in RULES}
-    for name in ("normalize_steps", "max_grad_norm"):
-        if used[name] == made[name]:
-            del used[name]
+    """The `rules` of `ppo` as options of the command line; made: the preset's, whose max_grad_norm is left out."""
+    used = rules(ppo)
+    if used["max_grad_norm"] == made["max_grad_norm"]:
+        del used["max_grad_norm"]
     switch = "--normalize-rewards" if used.pop("normalize_rewards") else "--no-normalize-rewards"
-    return " ".join([switch, *(f"--{name.replace('_', '-')} {'none' if value is None else format(value, '.15g')}"
-                              for name, value in used.items())])
+    return " ".join([switch, *(f"--{name.replace('_', '-')} {value:.15g}" for name, value in used.items())])
 
 
 def facts_of(run: Run) -> dict[str, Any]:

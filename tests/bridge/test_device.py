@@ -69,7 +69,7 @@ def test_every_graph_records_the_memory_that_it_uses(monkeypatch, slow_device, m
     learning = [graph for graph in device.graphs if graph.holds(made.learner.order)]
     after = made.learner.diagnostics.results  # of the explained variance
     steps = [graph for graph in device.graphs if not graph.holds(after)]
-    assert (len(learning), len(steps)) == (1, 4)  # two batches: a step and a bootstrap each
+    assert (len(learning), len(steps)) == (1, 5)  # two batches: a step and a bootstrap each; and the returns
     adam, storage, actor = made.learner.optimizers.parts[0].torch, made.storage, made.actor
     for parameter in made.policy.parameters():
         for tensor in (parameter, parameter.grad, *adam.state[parameter].values()):

@@ -29,7 +29,8 @@ class Expected(NamedTuple):
     memory: tuple[int, int, int]         # bytes before the first iteration, after it, and at the peak
 
 
-# Settings, and their counts. Each optimizer step of `accumulation` takes two minibatches.
+# Settings, and their counts, with rewards as they are unless a row says otherwise. Each optimizer step of `accumulation` takes
+# two minibatches.
 TABLE = {
     "LSTM": ({},
         Expected((7, 1, 320, 24), (5, 12, 2, 4), (45, 0), (7, 4, 2, 1), (96, 100), (30720, 49664, 57344))),
@@ -47,8 +48,10 @@ TABLE = {
         Expected((7, 1, 320, 24), (5, 16, 2, 4), (54, 0), (7, 4, 2, 1), (96, 100), (29184, 47616, 55808))),
     "accumulation": ({"num_envs": 8, "minibatch": 8, "accumulate": 2},
         Expected((7, 1, 320, 32), (5, 12, 2, 4), (42, 0), (11, 4, 2, 1), (128, 196), (31232, 49664, 57344))),
-    "normalized": ({"normalize_observations": True, "normalize_rewards": True},
+    "normalized": ({"normalize_observations": True, "normalize_rewards": True, "normalize_steps": 0},
         Expected((13, 1, 320, 24), (5, 45, 2, 6), (45, 0), (8, 40, 2, 1), (96, 100), (37376, 56320, 64512))),
+    "rewards by the first steps": ({"normalize_rewards": True},
+        Expected((7, 1, 320, 24), (5, 12, 2, 4), (45, 0), (8, 55, 2, 1), (96, 100), (34304, 53248, 61440))),
     "priorities": ({"priority_alpha": 0.6},
         Expected((7, 1, 320, 24), (5, 12, 2, 4), (45, 0), (9, 19, 2, 11), (144, 148), (31744, 50688, 58368))),
     "Muon": ({"optimizer": "muon"},
@@ -73,7 +76,7 @@ def counted(settings: dict) -> Expected:
     """The counts of a training."""
     with installed() as machine:
         memory, schedule = machine.device, machine.schedule
-        made = make_session(config(**settings))
+        made = make_session(config(**{"normalize_rewards": False, **settings}))
         sizes = [memory.live]
         iterate(made)
         sizes.append(memory.live)

@@ -45,9 +45,6 @@ class Config:
         if self.self_play.self_play and self.run.judge_episodes:
             raise SettingError("judge_episodes", "must be none in self-play, whose ratings pick best.safetensors, not "
                                                  f"{self.run.judge_episodes:,}: leave it out")
-        if self.ppo.normalize_steps is not None and not self.ppo.normalize_rewards:
-            raise SettingError("normalize_steps", f"must be none without normalize_rewards, not {self.ppo.normalize_steps:,}: "
-                                                  "set normalize_rewards too")
         if not _sizes_later.get():
             self.check_sizes()
 
@@ -134,7 +131,10 @@ def sizes_checked_later() -> Iterator[None]:
 
 def with_added(settings: dict[str, Any], known: Collection[str]) -> dict[str, Any]:
     """A section as an older version wrote it, with those of the `known` settings that this version has added."""
-    return {later: value for later, value in ADDED_LATER.items() if later in known} | settings
+    added = {later: value for later, value in ADDED_LATER.items() if later in known}
+    if not settings.get("normalize_rewards") and "normalize_steps" in known:  # it has no effect: such runs stand in one group
+        added["normalize_steps"] = PPOConfig.normalize_steps
+    return added | settings
 
 
 def completed(settings: dict[str, Any]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ ADDED_LATER: dict[str, Any] = {"heads": "linear", "observation_transform": None,
                                "init_from": None, "vectorization": "auto", "wrap": "none", "observations": "plain",
                                "eval_greedy": True, "highway": False, "overlap": False, "noise_hold": 1,
                                "noise_hold_after": "any", "wait_for_signal": False, "judge_episodes": 0,
-                               "life_loss_info": False, "normalize_steps": None}
+                               "life_loss_info": False, "normalize_steps": 0}
 
 SEEDS = 2**63      # a run's seed is lower than this
 EPISODES = 2**24   # at most, of an evaluation: each has an environment of its own
@@ -164,7 +164,7 @@ class PPOConfig(Section):
     """Steps to train for, all environments together; schedules end here. With --resume: more steps, on a longer schedule."""
     horizon: int = within(64, 1, 65_536)
     """Steps of each environment in a rollout, and the length of the sequences for learning."""
-    minibatch: int = within(32_768, 1, 2**40)
+    minibatch: int = within(2_048, 1, 2**40)
     """Steps in a minibatch: a multiple of horizon, and a divisor of num_envs * horizon."""
     epochs: int = within(1, 1, 1000)
     """Passes over each rollout."""
@@ -184,10 +184,10 @@ class PPOConfig(Section):
     """A function by import path whose terms are added to the loss, or replace terms of it. none: no function."""
     reward_scale: float = within(1.0, 0, above=True)
     """Rewards are multiplied by this for learning, after clipping; scores stay raw."""
-    normalize_rewards: bool = False
-    """Divide rewards by the running deviation of the discounted return (if above 1e-4), for learning, and clip them at 10."""
-    normalize_steps: int | None = within(None, 1, 2**53)
-    """With normalize_rewards: only the returns of this many first steps set the deviation; no clipping. none: of all steps."""
+    normalize_rewards: bool = True
+    """Divide rewards by the deviation of the discounted return, for learning; see normalize_steps."""
+    normalize_steps: int = within(600_000, 0, 2**53)
+    """Only the returns of this many first steps set it, and it is at least the mean size of a reward. 0: all; clipped at 10."""
     wait_for_signal: bool = False
     """Learn only the value after a rollout of equal rewards without a termination: its advantages are the value's errors."""
     gamma: float = within(0.99, 0, 1)
@@ -208,7 +208,7 @@ class PPOConfig(Section):
     """Correction of that bias by importance weights: none at 0, full at 1."""
     clip: float = within(0.2, 0, FLOAT, above=True)
     """Range of the probability ratio: 1 - clip to 1 + clip."""
-    value_clip: float = within(0.2, 0, FLOAT)
+    value_clip: float = within(0.0, 0, FLOAT)
     """Largest change of a value from its old prediction. 0: no limit."""
     value_coef: float = within(0.5, 0)
     """Weight of the value loss."""

@@ -92,16 +92,19 @@ class RewardNorm(Moments):
     """Divides rewards by the deviation of the discounted return, which each environment accumulates, and clips them to CLIP.
 
     Rewards are not shifted and keep their signs. This is what OpenAI's baselines do (VecNormalize). With `steps` the unit stays
-    that of the first policies: later returns grow in it, and nothing is clipped.
+    that of the first policies: later returns grow in it, and nothing is clipped. It is then at least the mean size of a reward,
+    for the returns of rare rewards deviate little.
 
     steps: a number of valid steps. Rollouts that begin before it are added to the statistics, later ones only until the returns
-        have varied. None: all rollouts are added.
+        have varied. 0: all rollouts are added.
     """
 
-    def __init__(self, num_envs: int, steps: int | None = None):
+    def __init__(self, num_envs: int, steps: int = 0):
         super().__init__(())
         self.steps = steps
         self.register_buffer("gathered", torch.zeros(num_envs))
+        if steps:
+            self.register_buffer("sizes", torch.zeros(2, dtype=torch.float64))  # the sum of |reward|, and the rewards but 0
 
     def begin_episodes(self):
         """Forget the returns gathered so far: all environments begin new episodes. The statistics stay."""
@@ -130,10 +133,16 @@ class RewardNorm(Moments):
     def scaled(self, reward, gathered, valid, ranks: Ranks = ALONE):
         """The scaled rewards, after the discounted returns `gathered` are added to the statistics."""
         wide, valid = gathered.double(), valid.double()
-        if self.steps is not None:
+        if self.steps:
             valid = valid * ((self.count < self.steps) | (self.square <= SAME * self.count))
+            self.sizes += ranks.sum_(torch.stack([(reward.abs() * valid).sum(), ((reward != 0) * valid).sum()]))
         count = valid.sum()
         mean = (wide * valid).sum() / count.clamp(min=1)
         self.merge_all(mean, ((wide - mean).square() * valid).sum(), count, ranks)
-        scaled = reward / self.deviation.float()
-        return scaled.clamp_(-CLIP, CLIP) if self.steps is None else scaled
+        scaled = reward / self.unit.float()
+        return scaled if self.steps else scaled.clamp_(-CLIP, CLIP)
+
+    @property
+    def unit(self) -> torch.Tensor:
+        """What rewards are divided by, float64."""
+        return torch.maximum(self.deviation, self.sizes[0] / self.sizes[1].clamp(min=1)) if self.steps else self.deviation

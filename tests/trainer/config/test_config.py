@@ -146,12 +146,6 @@ def test_more_batches_than_environments_are_refused():
         EnvConfig(num_envs=4, num_batches=5)
 
 
-def test_a_unit_of_rewards_that_nothing_uses_is_refused():
-    with pytest.raises(ConfigError, match=r"^normalize_steps must be none without normalize_rewards, not 600,000: set"):
-        Config("x", ppo=PPOConfig(normalize_steps=600_000))
-    assert Config("x", ppo=PPOConfig(normalize_steps=600_000, normalize_rewards=True)).ppo.normalize_steps == 600_000
-
-
 def test_the_names_of_memories_encoders_and_trackers_are_those_of_the_registries():
     assert set(sections.MEMORY_NAMES) == MEMORIES.keys()
     assert set(sections.ENCODER_NAMES) == ENCODERS.keys()

@@ -71,12 +71,13 @@ def test_code_that_changes_nothing_gives_the_same_bits(setting, path):
 
 @pytest.mark.parametrize(("setting", "path"), [("loss", "small_memory"), ("reward_transform", "doubled")])
 def test_code_that_changes_something_changes_the_learning(setting, path):
-    assert differ(trained(own(path, setting))[0], trained(own(None, setting))[0])
+    raw = {"ppo": {"normalize_rewards": False}}  # else twice the rewards have twice the unit
+    assert differ(trained(own(path, setting, changes=raw))[0], trained(own(None, setting, changes=raw))[0])
 
 
 def test_doubled_rewards_are_those_of_a_reward_scale_of_2():
-    scaled = overlay(own(None, "loss"), {"ppo": {"reward_scale": 2.0}})
-    same(trained(own("doubled", "reward_transform"))[0], trained(scaled)[0])
+    scaled = overlay(own(None, "loss"), {"ppo": {"reward_scale": 2.0, "normalize_rewards": False}})
+    same(trained(own("doubled", "reward_transform", changes={"ppo": {"normalize_rewards": False}}))[0], trained(scaled)[0])
 
 
 def test_a_term_of_the_loss_is_minimized_and_logged():

@@ -74,19 +74,30 @@ def test_normalized_rewards_are_clipped(sign):
 
 @pytest.mark.parametrize("idle", [0, 3])
 def test_rewards_have_the_unit_of_the_first_steps_that_differ(idle):
-    """20 steps set the unit: two rollouts of 10, in which the returns of the rewards 1 and 3 deviate by 1 from their mean.
-    Later rewards, a hundred times as large, are neither clipped nor a part of the statistics.
+    """20 steps set the unit: two rollouts of one episode each, with rewards of 1 and so the returns 1 to 10. Later rewards, a
+    hundred times as large, are neither clipped nor a part of the statistics.
 
     idle: rollouts before, without rewards, of 30 steps in all."""
-    norm, ones = RewardNorm(1, steps=20), torch.ones(10, 1)
+    norm, ones, over = RewardNorm(1, steps=20), torch.ones(10, 1), torch.zeros(10, 1)
     for _ in range(idle):
-        assert not norm(0 * ones, ones, ones, 0.9).any()
-    reward = ones.clone()
-    reward[::2] = 3.0
-    deviation = np.std([0.0] * 10 * idle + [1.0, 3.0] * 5) if idle else 1.0
+        assert not norm(0 * ones, 0 * over, ones, 1.0).any()
+    over[-1] = 1
+    deviation = np.std([0] * 10 * idle + list(range(1, 11)))
     for factor in (1, 1, 100, 100):
-        torch.testing.assert_close(norm(factor * reward, ones, ones, 0.9), factor * reward / deviation)
+        torch.testing.assert_close(norm(factor * ones, over, ones, 1.0), factor * ones / deviation)
     assert norm.count == (10 * idle + 10 if idle else 20)
+
+
+@pytest.mark.parametrize("clipped", [False, True])
+def test_rare_rewards_have_the_unit_of_their_mean_size(clipped):
+    """Their returns deviate little, and rewards divided by that would be large once a policy earns them often."""
+    norm, over, valid = RewardNorm(2, steps=0 if clipped else 1000), torch.zeros(1000, 2), torch.ones(1000, 2)
+    reward = torch.zeros(1000, 2)
+    reward[10, 0], reward[500, 1] = 5.0, -7.0
+    valid[11, 0] = 0
+    for factor in (1, 100):
+        scaled = norm(factor * reward, over, valid, 0.9)
+        assert scaled.abs().max() == 10 if clipped else torch.equal(scaled, factor * reward / 6)
 
 
 @pytest.mark.parametrize("before", [0, 5])

@@ -19,7 +19,7 @@ def collected(game="cartpole", *, env=None, policy=None, changed=0.2, **ppo) -> 
     made = make_session(Config(
         game, EnvConfig(**{"num_envs": N, "num_threads": 1, **(env or {})}),
         PolicyConfig(**{"encoder_size": 16, "lstm_size": 12, "precision": "float32", **(policy or {})}),
-        PPOConfig(**{"horizon": T, "minibatch": T * N // 2, "overlap": True, **ppo}),
+        PPOConfig(**{"horizon": T, "minibatch": T * N // 2, "overlap": True, "normalize_rewards": False, **ppo}),
         RunConfig(seed=5, device="cpu", dashboard=False)))
     storage = made.actor.storage
     for _ in range(2):

@@ -95,12 +95,12 @@ def test_epochs_end_when_the_policy_has_changed_enough(target, epochs):
 
 def test_the_divergence_that_ends_the_epochs_is_that_of_the_last_minibatch():
     """The first minibatches of an epoch, in which the policy has hardly changed, would hide it."""
-    first = collected(epochs=5)
+    first = collected(epochs=5, normalize_rewards=False)
     first.learner.update()
     kl = first.learner.diagnostics.table[:4, first.learner.diagnostics.names.index("kl")]
     mean, last = kl.mean().item(), kl[-1].item()
     assert mean < last
-    made = collected(epochs=5, target_kl=(mean + last) / 2)
+    made = collected(epochs=5, normalize_rewards=False, target_kl=(mean + last) / 2)
     minibatches = watched(made)
     made.learner.update()
     assert len(minibatches) == 4

@@ -78,7 +78,9 @@ def test_a_resumed_run_has_the_weights_and_the_optimizer_of_the_saved_one(run, k
     resumed = make_session(config(run, kind), resume=path)
     saved = checkpoint.load(path).tensors
     same(resumed.policy.state_dict(), under("policy.", saved))
-    same(resumed.learner.state(), under("optimizer.", saved))
+    learned = under("optimizer.", saved)
+    learned["reward_norm.gathered"] = torch.zeros_like(learned["reward_norm.gathered"])  # all environments begin new episodes
+    same(resumed.learner.state(), learned)
     iterate(resumed)
     resumed.close()
 
