@@ -187,7 +187,7 @@ class PPOConfig(Section):
     normalize_rewards: bool = True
     """Divide rewards by the deviation of the discounted return, for learning; see normalize_steps."""
     normalize_steps: int = within(600_000, 0, 2**53)
-    """Only the returns of this many first steps set it, and it is at least the mean size of a reward. 0: all; clipped at 10."""
+    """The deviation is of the returns of this many first steps, and at least a reward's mean size. 0: all; clipped at 10."""
     wait_for_signal: bool = False
     """Learn only the value after a rollout of equal rewards without a termination: its advantages are the value's errors."""
     gamma: float = within(0.99, 0, 1)
