@@ -9,7 +9,12 @@ from verb_support import rewrite
 
 from benchmarks.common import RESULTS
 from benchmarks.scores import seeds
+from trainer.config.config import overlay
+from trainer.config.games import GameName
+from trainer.config.preset import preset
 from trainer.runs.folder import locked
+
+SHORTER = {"g2048": 40_000_000}  # steps of published trainings that are shorter than their preset
 
 
 def test_the_page_has_statistics_over_the_finished_seeds_of_each_game(there, capsys):
@@ -149,6 +154,14 @@ def test_settings_are_what_a_preset_changes(there):
     assert {seeds.settings(each.config) for each in others} == {seeds.settings(one.config)} == {seeds.settings(same)}
     for section, change in (("ppo", {"gamma": 0.5}), ("run", {"init_from": "runs/other"})):
         assert seeds.settings(one.config | {section: one.config[section] | change}) != seeds.settings(one.config)
+
+
+@pytest.mark.parametrize("game", sorted({one["game"] for one in seeds.published_trainings()}))
+def test_the_published_trainings_have_the_settings_of_the_preset_as_it_is(game):
+    """Whoever changes a preset, or a default that it has, trains its seeds again."""
+    made = preset(GameName(game))
+    made = overlay(made, {"ppo": {"total_steps": SHORTER.get(game, made.ppo.total_steps)}})
+    assert {one["settings"] for one in seeds.published_trainings() if one["game"] == game} == {seeds.settings(made.to_dict())}
 
 
 def test_games_that_equal_their_cartridge_have_published_scores_beside_theirs():

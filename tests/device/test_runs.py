@@ -158,8 +158,10 @@ def test_an_evaluation_has_the_scores_of_the_cpu_s(double, settings, greedy):
 
 # Of two ranks, in 2 epochs of 2 minibatches: graphs by their first operation, and collective calls.
 IN_AN_UPDATE = {"select_sequences_16": 4, "linalg_vector_norm": 4,
-                "c10d::allreduce_": 4 + 2,   # the gradients, and an epoch's diagnostics
-                "c10d::allgather_": 2 + 2,   # the statistics of an epoch's advantages, and those of the explained variance
+                # the gradients, an epoch's diagnostics, and the sizes of rewards
+                "c10d::allreduce_": 4 + 2 + 1,
+                # the statistics of an epoch's advantages, those of the explained variance, and of the returns
+                "c10d::allgather_": 2 + 2 + 3,
                 "a wait of the host": 1}
 
 
