@@ -185,9 +185,9 @@ class PPOConfig(Section):
     reward_scale: float = within(1.0, 0, above=True)
     """Rewards are multiplied by this for learning, after clipping; scores stay raw."""
     normalize_rewards: bool = True
-    """Divide rewards by the deviation of the discounted return, for learning; see normalize_steps."""
+    """Divide rewards by the standard deviation of the discounted return, for learning; scores stay raw."""
     normalize_steps: int = within(600_000, 0, 2**53)
-    """The deviation is of the returns of this many first steps, and at least a reward's mean size. 0: all; clipped at 10."""
+    """Steps from the start that set this divisor, which is at least the mean size of a reward. 0: all, and a clip at 10."""
     wait_for_signal: bool = False
     """Learn only the value after a rollout of equal rewards without a termination: its advantages are the value's errors."""
     gamma: float = within(0.99, 0, 1)

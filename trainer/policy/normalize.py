@@ -104,7 +104,7 @@ class RewardNorm(Moments):
         self.steps = steps
         self.register_buffer("gathered", torch.zeros(num_envs))
         if steps:
-            self.register_buffer("sizes", torch.zeros(2, dtype=torch.float64))  # the sum of |reward|, and the rewards but 0
+            self.register_buffer("sizes", torch.zeros(2, dtype=torch.float64))  # sum of |reward|; rewards that are not 0
 
     def begin_episodes(self):
         """Forget the returns gathered so far: all environments begin new episodes. The statistics stay."""
