@@ -12,6 +12,7 @@ trainings with other settings stand beside each other.
 
 import json
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 
 from benchmarks.common import head, score
 from benchmarks.scores import seeds
+from trainer.config.before_parse import option_of, written
 from trainer.config.games import GameName
 from trainer.config.preset import preset
 from trainer.config.sections import ADDED_LATER
@@ -62,8 +64,14 @@ def as_options(ppo: dict[str, Any], made: dict[str, Any]) -> str:
     used = rules(ppo)
     if used["max_grad_norm"] == made["max_grad_norm"]:
         del used["max_grad_norm"]
-    switch = "--normalize-rewards" if used.pop("normalize_rewards") else "--no-normalize-rewards"
-    return " ".join([switch, *(f"--{name.replace('_', '-')} {value:.15g}" for name, value in used.items())])
+    return " ".join(option(name, value) for name, value in used.items())
+
+
+def option(name: str, value: float | str | None) -> str:
+    """A setting and its value as on the command line, such as --no-normalize-rewards or --value-clip 0.2."""
+    if isinstance(value, bool):
+        return option_of(name) if value else f"--no-{option_of(name)[2:]}"
+    return f"{option_of(name)} {format(value, '.15g') if isinstance(value, float) else written(value)}"
 
 
 def facts_of(run: Run) -> dict[str, Any]:
@@ -127,8 +135,9 @@ def page(trainings: list[dict[str, Any]]) -> str:
     return f"{head('Scales of rewards')}\n{NOTES.format(episodes=episodes)}\n{markdown(COLUMNS, rows(trainings))}"
 
 
-def merged(trainings: list[dict[str, Any]], file: Path) -> list[dict[str, Any]]:
-    """These trainings and those of a file that they do not replace."""
+def merged(trainings: list[dict[str, Any]], file: Path,
+           key: Callable[[dict[str, Any]], tuple[Any, ...]] = key) -> list[dict[str, Any]]:
+    """These trainings and those of a file that they do not replace, in the order of `key`, which makes one another one."""
     kept = json.loads(file.read_text(encoding="utf-8"))
     return sorted({key(one): one for one in kept + trainings}.values(), key=key)
 

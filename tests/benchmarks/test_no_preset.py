@@ -1,0 +1,102 @@
+"""The page of games without presets (benchmarks/scores/no_preset.py), and the lab book's figures of it."""
+
+import json
+import re
+
+import pytest
+from pages_support import flat, number, tables
+
+from benchmarks.common import RESULTS
+from benchmarks.scores import no_preset
+from trainer.config import Config
+
+FIRST = "--minibatch 32768 --no-normalize-rewards --value-clip 0.2"  # the defaults until 2026-11-30
+SMALL = "--no-normalize-rewards --value-clip 0.2"
+HELD, UNTIL_THE_END = "--noise-hold 16", "--noise-hold 16 --noise-hold-after truncation"
+NAMES = {"2048": "g2048", "Pac-Man": "pacman", "T-maze": "tmaze"}
+COLUMNS = {"before": FIRST, "with minibatches of 2,048": SMALL, "and the unit of the first steps, no clip": no_preset.DEFAULTS}
+TABLE = tables("docs/lab_book.md", "## A game without a preset")[0]
+SENTENCE = flat("docs/lab_book.md").partition("With the defaults and `--noise-hold 16` ")[2].partition("It is no default")[0]
+
+
+def published() -> list[dict]:
+    return json.loads((RESULTS / "no_preset.json").read_text())
+
+
+def scores(name: str, used: str) -> list[float]:
+    """The published scores of a game, as the lab book names it, with these settings, by seed."""
+    game = NAMES.get(name, name.lower().replace(" ", "_"))
+    return [one["score"] for one in published() if (one["game"], one["settings"]) == (game, used)]
+
+
+def as_quoted(value: float, text: str) -> bool:
+    """Whether a figure of the lab book is this score, rounded to the figure's digits."""
+    return abs(number(text) - value) <= 0.501 * 10.0 ** -len(text.partition(".")[2])
+
+
+def config(**changed: object) -> dict:
+    made = Config("tetris").to_dict()
+    made["env"]["time_limit"] = no_preset.TIME_LIMIT
+    made["ppo"] |= {"total_steps": 3_000_000, **changed}
+    return made
+
+
+@pytest.mark.parametrize(("changed", "words"), [
+    ({}, no_preset.DEFAULTS),
+    ({"minibatch": 32_768}, "--minibatch 32768"),
+    ({"normalize_rewards": False, "normalize_steps": 0}, "--no-normalize-rewards"),
+    ({"normalize_steps": 0}, "--normalize-steps 0"),
+    ({"value_clip": 0.2, "normalize_rewards": False}, SMALL)])
+def test_a_training_says_what_it_had_in_place_of_the_defaults(changed, words):
+    assert no_preset.settings(config(**changed)) == words
+
+
+def test_a_training_from_before_a_setting_has_the_one_it_went_on_with():
+    made = config()
+    del made["ppo"]["normalize_steps"]
+    assert no_preset.settings(made) == "--normalize-steps 0"
+
+
+@pytest.mark.parametrize("section", ["env", "policy", "ppo"])
+def test_settings_of_each_section_and_the_time_limit_count(section):
+    name, value = {"env": ("time_limit", 100), "policy": ("noise_hold", 16), "ppo": ("gamma", 0.5)}[section]
+    made = config()
+    made[section][name] = value
+    assert no_preset.settings(made) == f"--{name.replace('_', '-')} {value}"
+
+
+def test_seeds_of_the_same_settings_share_a_row_and_the_defaults_come_first():
+    one = {"game": "tetris", "steps": 3_014_656, "episodes": 64, "settings": FIRST, "seed": 32, "score": 300.0}
+    trainings = [one, one | {"seed": 31, "score": 100.0}, one | {"settings": no_preset.DEFAULTS, "score": 900.0}]
+    assert no_preset.rows(trainings) == [
+        ["tetris", "3.0M", no_preset.DEFAULTS, "32", "900", "900"], ["tetris", "3.0M", FIRST, "31, 32", "200", "100, 300"]]
+
+
+def test_the_published_page_is_made_of_the_file_beside_it():
+    page, mark = RESULTS / "no_preset.md", "\nGames of this package"
+    assert page.read_text().split(mark)[1] == no_preset.page(published()).split(mark)[1]
+
+
+def test_the_lab_book_has_fifteen_games():
+    assert len(TABLE) == 15
+
+
+@pytest.mark.parametrize(("row", "column"), [(row, column) for row in TABLE for column in COLUMNS],
+                         ids=lambda one: one if isinstance(one, str) else one["game"])
+def test_a_cell_of_the_lab_book_is_that_of_the_trainings(row, column):
+    found = scores(row["game"].partition(",")[0], COLUMNS[column])
+    quoted = [one for one in row[column].removesuffix(", the limit").split(", ") if one != "-"]
+    assert len(quoted) == len(found) and all(map(as_quoted, found, quoted))
+
+
+@pytest.mark.parametrize(("says", "name", "used"), [
+    (r"Freeway has ([\d.]+) and ([\d.]+) with seeds", "Freeway", HELD), (r"and Enduro ([\d,]+) and ([\d,]+)\.", "Enduro", HELD),
+    (r"Pong gains \(([\d.]+)\)", "Pong", HELD), (r"Platformer \(([\d.]+)\)", "Platformer", HELD),
+    (r"Snake \(([\d.]+)\)", "Snake", HELD), (r"Breakout \(([\d.]+)\)", "Breakout", HELD),
+    (r"Asterix \(([\d,]+)\)", "Asterix", HELD), (r"Tetris \(([\d,]+)\)", "Tetris", HELD),
+    (r"Seaquest \(([\d,]+)\)", "Seaquest", HELD), (r"Freeway has ([\d.]+), Enduro", "Freeway", UNTIL_THE_END),
+    (r"Enduro ([\d,]+), Pong", "Enduro", UNTIL_THE_END), (r"Pong ([\d.]+), Tetris", "Pong", UNTIL_THE_END),
+    (r"Tetris ([\d,]+) and Seaquest", "Tetris", UNTIL_THE_END), (r"and Seaquest ([\d,]+), one", "Seaquest", UNTIL_THE_END)])
+def test_a_score_with_held_noise_is_that_of_the_trainings(says, name, used):
+    quoted, found = re.search(says, SENTENCE).groups(), scores(name, used)
+    assert len(quoted) == len(found) and all(map(as_quoted, found, quoted))
