@@ -3,7 +3,7 @@
 The trainings are those of presets as they are, and with some of the settings in RULES:
 
     insertcoin tetris --total-steps 6000000 --seed 11 --num-threads 1 --judge-episodes 0 --eval-episodes 100 --no-eval-greedy \
-        --run-dir FOLDER/tetris-11 --normalize-rewards --reward-scale 1 --value-clip 0
+        --run-dir FOLDER/tetris-11 --normalize-rewards --normalize-steps 0 --reward-scale 1 --value-clip 0
     python -m benchmarks.scores.scales FOLDER --add --out benchmarks/results/scales.md
 
 A file .json beside --out keeps what the page needs of each training; --add is as in `benchmarks.scores.seeds`, but
@@ -40,7 +40,7 @@ Student's t. "the preset" is that of the day of a training. "bench": the mean an
 preset now, if they have as many steps. "of the preset's": the mean divided by that of the same seeds with the preset, or,
 where this table has no trainings of it, of the bench. "(the preset now)": a trial that became the preset, whose trainings the
 bench has. With `--normalize-steps 600000`, trainings of Asteroids and Freeway are from before the unit of rewards was at least
-their mean size; in the other games it is larger, so the same command gives the same training.
+their mean size. In the other games the deviation of returns is larger than that, so the same command gives the same training.
 """
 
 

@@ -25,7 +25,8 @@ WARM = 3  # updates of each before those that are measured
 def new_session(memory: str, view: str, num_envs: int) -> TrainingSession:
     """Return a training that has not begun."""
     return make_session(Config("breakout", EnvConfig(num_envs=num_envs, view=view), PolicyConfig(memory=memory),
-                               PPOConfig(horizon=64, minibatch=num_envs * 16), RunConfig(device="cpu")))
+                               PPOConfig(horizon=64, minibatch=num_envs * 16, normalize_rewards=False),
+                               RunConfig(device="cpu")))
 
 
 def update_seconds(session: TrainingSession, loss) -> float:

@@ -183,11 +183,11 @@ class PPOConfig(Section):
     loss: str | None = _own_function("my_losses:smooth")
     """A function by import path whose terms are added to the loss, or replace terms of it. none: no function."""
     reward_scale: float = within(1.0, 0, above=True)
-    """Rewards are multiplied by this for learning, after clipping; scores stay raw."""
+    """Rewards are multiplied by this for learning, after clipping and normalization; scores stay raw."""
     normalize_rewards: bool = True
     """Divide rewards by the standard deviation of the discounted return, for learning; scores stay raw."""
     normalize_steps: int = within(600_000, 0, 2**53)
-    """Steps from the start that set this divisor, which is at least the mean size of a reward. 0: all, and a clip at 10."""
+    """Steps from the start that set this divisor: at least the mean size of rewards not 0. 0: all steps, and a clip at 10."""
     wait_for_signal: bool = False
     """Learn only the value after a rollout of equal rewards without a termination: its advantages are the value's errors."""
     gamma: float = within(0.99, 0, 1)

@@ -93,10 +93,10 @@ class RewardNorm(Moments):
 
     Rewards are not shifted and keep their signs. This is what OpenAI's baselines do (VecNormalize). With `steps` the unit stays
     that of the first policies: later returns grow in it, and nothing is clipped. It is then at least the mean size of a reward,
-    for the returns of rare rewards deviate little.
+    for the returns of rare rewards deviate little. Rewards of 0 do not count in that mean.
 
-    steps: a number of valid steps. Rollouts that begin before it are added to the statistics, later ones only until the returns
-        have varied. 0: all rollouts are added.
+    steps: a number of valid steps. Rollouts that begin before it are added to the statistics, later ones only until there has
+        been a reward other than 0. 0: all rollouts are added.
     """
 
     def __init__(self, num_envs: int, steps: int = 0):
@@ -134,7 +134,7 @@ class RewardNorm(Moments):
         """The scaled rewards, after the discounted returns `gathered` are added to the statistics."""
         wide, valid = gathered.double(), valid.double()
         if self.steps:
-            valid = valid * ((self.count < self.steps) | (self.square <= SAME * self.count))
+            valid = valid * ((self.count < self.steps) | (self.sizes[1] == 0))
             self.sizes += ranks.sum_(torch.stack([(reward.abs() * valid).sum(), ((reward != 0) * valid).sum()]))
         count = valid.sum()
         mean = (wide * valid).sum() / count.clamp(min=1)
@@ -145,4 +145,7 @@ class RewardNorm(Moments):
     @property
     def unit(self) -> torch.Tensor:
         """What rewards are divided by, float64."""
-        return torch.maximum(self.deviation, self.sizes[0] / self.sizes[1].clamp(min=1)) if self.steps else self.deviation
+        if not self.steps:
+            return self.deviation
+        unit = torch.maximum((self.square / self.count.clamp(min=1)).sqrt(), self.sizes[0] / self.sizes[1].clamp(min=1))
+        return torch.where(unit == 0, torch.ones_like(unit), unit)

@@ -100,6 +100,18 @@ def test_rare_rewards_have_the_unit_of_their_mean_size(clipped):
         assert scaled.abs().max() == 10 if clipped else torch.equal(scaled, factor * reward / 6)
 
 
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_rewards_of_any_size_have_a_unit(size):
+    """Also those whose returns deviate by less than what counts as none elsewhere. The first reward's rollout is the last."""
+    norm, none = RewardNorm(1, steps=1), torch.zeros(1000, 1)
+    reward = none.clone()
+    reward[10] = size
+    assert not norm(none, none, none + 1, 0.9).any()
+    for factor in (1, 100):
+        assert norm(factor * reward, none, none + 1, 0.9).max() == pytest.approx(factor)
+    assert norm.count == 2000
+
+
 @pytest.mark.parametrize("before", [0, 5])
 def test_a_rollout_of_resets_only_leaves_the_statistics_of_rewards(before):
     norm, ones = RewardNorm(4), torch.ones(1, 4)

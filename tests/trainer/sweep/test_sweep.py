@@ -58,6 +58,14 @@ def test_a_sweep_ends_with_its_best_settings_a_table_and_pictures(sweep, capsys)
     assert scores[0] == pytest.approx(study.best_value, rel=1e-3)
 
 
+def test_the_best_settings_of_a_sweep_from_before_a_setting_keep_how_its_trials_trained(sweep):
+    study = sweep(1)
+    facts = study.user_attrs["facts"]
+    del facts["settings"]["ppo"]["normalize_steps"]
+    study.set_user_attr("facts", facts)
+    assert facts["settings"]["ppo"]["normalize_rewards"] and settings_of(study, study.best_trial).ppo.normalize_steps == 0
+
+
 def test_of_equal_scores_the_cheaper_one_is_the_best(sweep):
     study = sweep(10, space={"ppo": {"epochs": {"choices": [3, 1, 2]}}})  # no setting of the score, and minutes are epochs
     assert len({trial.params["epochs"] for trial in study.trials}) > 1 and len({trial.value for trial in study.trials}) == 1
