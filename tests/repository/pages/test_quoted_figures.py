@@ -108,9 +108,13 @@ def test_the_policies_of_double_dunk_and_battle_zone_are_quoted_with_their_score
     assert f"Battle Zone spread most: {min(scores):,.0f} to {max(scores):,.0f}" in text
     long = {one["game"]: one["scores"]["sampled"] for one in trainings if one["steps"] >= atari.LONG}
     assert f"Q*bert has {long['atari:qbert']:,.0f} points, and one of Double Dunk {long['atari:double_dunk']:.1f} (" in text
-    phoenix = [one["scores"]["sampled"] for one in trainings if one["game"] == "atari:phoenix" and one["steps"] < atari.LONG]
-    assert f"One of Phoenix has {long['atari:phoenix']:,.0f}, no more than the five seeds" in text
-    assert long["atari:phoenix"] <= sum(phoenix) / len(phoenix)
+    short = {game: sum(scores) / len(scores) for game in ("phoenix", "battle_zone", "name_this_game") if (scores := [
+        one["scores"]["sampled"] for one in trainings if one["game"] == f"atari:{game}" and one["steps"] < atari.LONG])}
+    names = ("One of Phoenix has", "one of Battle Zone", "and one of Name This Game")
+    after = [f"{name} {long[f'atari:{game}']:,.0f}" for name, game in zip(names, short, strict=True)]
+    assert "{}, {} {}: their five".format(*after) in text
+    means = (f"{mean:,.0f}" for mean in short.values())
+    assert "their five seeds after 10M frames have {}, {} and {}, so".format(*means) in text
 
 
 LEARNED = {}  # the mean and the interval of each row of ten seeds, by game
