@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.common import head, score
 from benchmarks.scores import seeds
 from benchmarks.scores.scales import merged, option
-from trainer.config import Config
+from trainer.config.config import Config, without_effect
 from trainer.config.sections import ADDED_LATER, OF_THE_MACHINE
 from trainer.log.text import markdown
 from trainer.runs.summary import Run
@@ -41,10 +41,8 @@ def settings(config: dict[str, Any]) -> str:
     defaults, found = Config(config["game"]).to_dict(), []
     defaults["env"]["time_limit"] = TIME_LIMIT
     for name in ("env", "policy", "ppo"):
-        aside = {*OF_THE_MACHINE, "total_steps"}
         used = {key: ADDED_LATER.get(key) for key in defaults[name]} | config[name]
-        if not used.get("normalize_rewards"):
-            aside.add("normalize_steps")
+        aside = {*OF_THE_MACHINE, "total_steps", *without_effect(used)}
         found += [option(key, value) for key, value in used.items() if key not in aside and value != defaults[name].get(key)]
     return " ".join(found) or DEFAULTS
 

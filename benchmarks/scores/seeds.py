@@ -26,7 +26,7 @@ import numpy as np
 
 import envs_c
 from benchmarks.common import RESULTS, head, new_parser, publish, score
-from trainer.config import Config
+from trainer.config.config import Config, overlay, without_effect
 from trainer.config.games import GameName
 from trainer.config.preset import preset
 from trainer.config.sections import OF_THE_MACHINE
@@ -41,7 +41,7 @@ COLUMNS = ["game", "reads", "sticky", "no-ops", "seeds", "steps", "minutes", "me
            "different", "greedy, mean", "greedy, different", "human-normalized", "PPO", "DQN", "Rainbow"]
 OVER_GAMES = ["agents", "sticky", "no-ops", "games", "runs", "interquartile mean", "median", "mean"]
 FEWEST_GAMES = 5  # of a row over games
-FIRST_DEFAULTS = {"minibatch": 32_768, "normalize_rewards": False, "normalize_steps": 0, "value_clip": 0.2}
+FIRST_DEFAULTS = {"ppo": {"minibatch": 32_768, "normalize_rewards": False, "normalize_steps": 0, "value_clip": 0.2}}
 ABOVE = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # human-normalized scores of the performance profile
 NOTES = f"""\
 Raw scores to game over or to the time limit, actions sampled (and greedy in one column), {{episodes}} episodes of each
@@ -91,11 +91,9 @@ def finished(folders: Iterable[Path]) -> Iterator[Run]:
 def settings(config: dict[str, Any]) -> str:
     """A checksum of what a preset sets: all that is not a default, but for sticky actions, no-ops and the machine's threads.
     The weights that a training began with count too. The defaults are the first ones, so that a checksum stays."""
-    defaults, aside = Config(config["game"]).to_dict(), {*OF_THE_MACHINE, "sticky", "noop_max"}
-    defaults["ppo"] |= FIRST_DEFAULTS
-    if not config["ppo"]["normalize_rewards"]:
-        aside.add("normalize_steps")
-    own = {name: {key: value for key, value in config[name].items() if key not in aside and value != section.get(key)}
+    defaults, aside = overlay(Config(config["game"]), FIRST_DEFAULTS).to_dict(), {*OF_THE_MACHINE, "sticky", "noop_max"}
+    own = {name: {key: value for key, value in config[name].items()
+                  if key not in aside | without_effect(config[name]).keys() and value != section.get(key)}
            for name, section in defaults.items() if isinstance(section, dict) and name != "run"}
     if start := config["run"].get("init_from"):
         own["run"] = {"init_from": start}

@@ -130,11 +130,23 @@ def sizes_checked_later() -> Iterator[None]:
 
 
 def with_added(settings: dict[str, Any], known: Collection[str]) -> dict[str, Any]:
-    """A section as an older version wrote it, with those of the `known` settings that this version has added."""
+    """A section as an older version wrote it, with those of the `known` settings that this version has added.
+
+    Settings without effect have today's defaults, so that such runs stand in one group.
+    """
     added = {later: value for later, value in ADDED_LATER.items() if later in known}
-    if not settings.get("normalize_rewards") and "normalize_steps" in known:  # it has no effect: such runs stand in one group
-        added["normalize_steps"] = PPOConfig.normalize_steps
-    return added | settings
+    idle = {name: value for name, value in without_effect(settings).items() if name in known}
+    return added | settings | idle
+
+
+def without_effect(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings that have no effect beside those of a section, with their defaults."""
+    idle: dict[str, Any] = {}
+    if not settings.get("normalize_rewards"):
+        idle["normalize_steps"] = PPOConfig.normalize_steps
+    if settings.get("noise_hold", ADDED_LATER["noise_hold"]) == 1:
+        idle["noise_hold_after"] = PolicyConfig.noise_hold_after
+    return idle
 
 
 def completed(settings: dict[str, Any]) -> dict[str, Any]:

@@ -269,7 +269,7 @@ def first_difference(there: Any, here: dict[str, Any], named: Callable[[str], st
             if before != settings:
                 return f"{section} is {written(settings)} and was {written(before)}"
             continue
-        before = with_added(before, settings)
+        before, settings = with_added(before, settings), with_added(settings, settings)
         if before != settings:
             key = min(key for key in settings.keys() | before.keys() if settings.get(key) != before.get(key))
             return f"{named(key)} is {written(settings.get(key))} and was {written(before.get(key))}"

@@ -5,7 +5,7 @@ import copy
 import optuna
 import pytest
 
-from trainer.config import Config, RunConfig
+from trainer.config import Config, PolicyConfig, RunConfig
 from trainer.errors import SweepError
 from trainer.sweep.bench import Plan
 from trainer.sweep.study import SeededByTrial, facts_of, first_difference, open_study
@@ -43,7 +43,7 @@ def storage():
 
 
 def test_a_bench_of_an_older_version_goes_on(storage):
-    settings = Config("pong").to_dict()
+    settings = Config("pong", policy=PolicyConfig(noise_hold=16)).to_dict()
     of_an_older_version(open_bench(storage, "bench", {"pong": settings}), "game pong", lambda value: value)
     open_bench(storage, "bench", {"pong": settings})
     with pytest.raises(SweepError, match=r"pong had other settings \(--noise-hold-after is truncation and was any\)"):
@@ -71,9 +71,16 @@ def test_a_bench_with_the_weights_of_another_run_is_another_bench(storage, tmp_p
 
 
 def test_a_sweep_of_an_older_version_goes_on(storage):
-    facts = facts_of(Config("pong"), ())
+    facts = facts_of(Config("pong", policy=PolicyConfig(noise_hold=16)), ())
     of_an_older_version(open_study(storage, "sweep", facts, None)[0], "facts", lambda value: value["settings"])
     assert open_study(storage, "sweep", facts, None)[1] is False
     facts["settings"]["policy"]["noise_hold_after"] = "truncation"
     with pytest.raises(SweepError, match="exists, but --noise-hold-after is truncation and was any; give the options"):
         open_study(storage, "sweep", facts, None)
+
+
+def test_a_setting_without_effect_is_no_difference(storage):
+    one, other = (facts_of(Config("pong", policy=PolicyConfig(noise_hold=1, noise_hold_after=after)), ())
+                  for after in ("any", "truncation"))
+    open_study(storage, "sweep", one, None)
+    assert open_study(storage, "sweep", other, None)[1] is False
