@@ -187,7 +187,7 @@ class PPOConfig(Section):
     normalize_rewards: bool = True
     """Divide rewards by the standard deviation of the discounted return, for learning; scores stay raw."""
     normalize_steps: int = within(600_000, 0, 2**53)
-    """Steps from the start that set this divisor: at least the mean size of rewards not 0. 0: all steps, and a clip at 10."""
+    """Steps from the start that set this divisor (at least the mean size of nonzero rewards). 0: all steps, a clip at 10."""
     wait_for_signal: bool = False
     """Learn only the value after a rollout of equal rewards without a termination: its advantages are the value's errors."""
     gamma: float = within(0.99, 0, 1)

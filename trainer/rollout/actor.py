@@ -31,8 +31,8 @@ class Actor:
         self.weights = policy.cast_weights()
         self.h, self.c = policy.initial_state(pipeline.num_envs, pipeline.device)
         self.over = torch.zeros(pipeline.num_envs, device=pipeline.device)  # flags of the observation before the current one
-        always = noise_hold == 1 or noise_hold_after == "any"
-        self.held = None if always else torch.ones_like(self.over)  # flags of environments that hold noise
+        until_an_end = noise_hold > 1 and noise_hold_after == "truncation"
+        self.held = torch.ones_like(self.over) if until_an_end else None  # flags of environments that hold noise
         self.seconds = {"forward": 0.0, "sample": 0.0}
         self.steps = [BatchStep(self, batch, pipeline.streams[batch.index].copies) for batch in pipeline.batches]
 
