@@ -29,8 +29,8 @@ class Expected(NamedTuple):
     memory: tuple[int, int, int]         # bytes before the first iteration, after it, and at the peak
 
 
-# Settings, and their counts, with rewards as they are unless a row says otherwise. Each optimizer step of `accumulation` takes
-# two minibatches.
+# Settings, and their counts, with rewards as they are and random numbers that are drawn anew unless a row says otherwise. Each
+# optimizer step of `accumulation` takes two minibatches.
 TABLE = {
     "LSTM": ({},
         Expected((7, 1, 320, 24), (5, 12, 2, 4), (45, 0), (7, 4, 2, 1), (96, 100), (30720, 49664, 57344))),
@@ -52,6 +52,10 @@ TABLE = {
         Expected((13, 1, 320, 24), (5, 45, 2, 6), (45, 0), (8, 40, 2, 1), (96, 100), (37376, 56320, 64512))),
     "rewards by the first steps": ({"normalize_rewards": True},
         Expected((7, 1, 320, 24), (5, 12, 2, 4), (45, 0), (8, 54, 2, 1), (96, 100), (34304, 53248, 61440))),
+    "held random numbers": ({"noise_hold": 16, "noise_hold_after": "any"},
+        Expected((7, 1, 320, 24), (5, 12, 2, 4), (45, 0), (7, 4, 2, 1), (96, 100), (30720, 49664, 57344))),
+    "until the first end": ({"noise_hold": 16, "noise_hold_after": "truncation"},
+        Expected((9, 1, 320, 24), (5, 12, 2, 4), (45, 0), (7, 4, 2, 1), (96, 100), (31232, 50176, 57856))),
     "priorities": ({"priority_alpha": 0.6},
         Expected((7, 1, 320, 24), (5, 12, 2, 4), (45, 0), (9, 19, 2, 11), (144, 148), (31744, 50688, 58368))),
     "Muon": ({"optimizer": "muon"},
@@ -76,7 +80,7 @@ def counted(settings: dict) -> Expected:
     """The counts of a training."""
     with installed() as machine:
         memory, schedule = machine.device, machine.schedule
-        made = make_session(config(**{"normalize_rewards": False, **settings}))
+        made = make_session(config(**{"normalize_rewards": False, "noise_hold": 1, **settings}))
         sizes = [memory.live]
         iterate(made)
         sizes.append(memory.live)

@@ -23,7 +23,8 @@ from trainer.training.build import make_session
 PLANTED = {
     "lstm_forward": ("float g = number(gx[k + 2 * n]) + number(gh[k + 2 * n])", "float g = number(gx[k + 2 * n])"),
     "lstm_backward": ("float d = dc[u] * keep_next[row];", "float d = dc[u];"),
-    "sample": ("(uint64_t)step), log_prob + k);", "(uint64_t)step + 1), log_prob + k);"),
+    "sample": ("may_hold(hold, held, k)),\n                               log_prob + k);",
+               "may_hold(hold, held, k)) ^ 0x80000000u,\n                               log_prob + k);"),
     "categorical": ("(int)actions, action[k],\n                                 dlog_prob[k], dentropy[k], dlogits",
                     "(int)actions, action[k],\n                                 dlog_prob[k], 0.0f, dlogits"),
     "gaussian_sample": ("row_gaussian_sample(row, log_deviation, (int)n, seed,",

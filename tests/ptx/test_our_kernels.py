@@ -65,12 +65,16 @@ def mask(rows: int, actions: int) -> torch.Tensor:
     return action_mask
 
 
-def sample(rows: int, actions: int = 4, masked: bool = False, memory: bool = False):
+def sample(rows: int, actions: int = 4, masked: bool = False, memory: bool = False, hold: int = 1):
     action, (log_prob, value) = torch.empty(rows, dtype=torch.int32), torch.empty(2, rows)
     step = torch.tensor([STEP]) if memory else STEP
     kernels.sample(3 * torch.randn(rows, actions + 1), mask(rows, actions) if masked else None, SEED, 100, step, action,
-                   log_prob, actions, value)
+                   log_prob, actions, value, held_by(rows, hold))
     return action, log_prob, value
+
+
+def held_by(rows: int, hold: int) -> kernels.Held:
+    return kernels.Held(hold, flags(rows) if hold > 1 else None)
 
 
 def categorical(rows: int, actions: int = 4, masked: bool = False):
@@ -83,10 +87,10 @@ def categorical(rows: int, actions: int = 4, masked: bool = False):
     return *(result.detach() for result in results), wide.grad
 
 
-def gaussian_sample(rows: int, count: int = 3, memory: bool = False):
+def gaussian_sample(rows: int, count: int = 3, memory: bool = False, hold: int = 1):
     action, log_prob, value = torch.empty(rows, count), torch.empty(rows), torch.empty(rows)
     kernels.gaussian_sample(torch.randn(rows, count + 1), 0.3 * torch.randn(count), SEED, 100,
-                            torch.tensor([STEP]) if memory else STEP, action, log_prob, value)
+                            torch.tensor([STEP]) if memory else STEP, action, log_prob, value, held_by(rows, hold))
     return action, log_prob, value
 
 
@@ -117,9 +121,10 @@ CASES = {  # the case: does the C++ compiler give the same bits
     "mingru f32": (mingru, True), "mingru bf16": (P(mingru, dtype=BF16), True),
     "mingru with a highway": (P(mingru, highway=True), True),
     "sample": (sample, False), "sample, masked": (P(sample, masked=True), False),
-    "sample, step in memory": (P(sample, memory=True), False),
+    "sample, step in memory": (P(sample, memory=True), False), "sample, held": (P(sample, hold=16), False),
     "categorical": (categorical, False), "categorical, masked": (P(categorical, masked=True), False),
     "gaussian_sample": (gaussian_sample, False), "gaussian_sample, step in memory": (P(gaussian_sample, memory=True), False),
+    "gaussian_sample, held": (P(gaussian_sample, hold=16), False),
     "gaussian": (gaussian, True), "advantages": (advantages, True), "advantages, weighed": (P(advantages, weighed=True), True),
     **{f"stack_frames {of} {to}": (P(stack_frames, of=of, to=to), True) for of in (U8, F32, BF16) for to in (F32, BF16)},
     "stack_frames, step in memory": (P(stack_frames, memory=True), True),
@@ -243,7 +248,7 @@ def test_every_kernel_of_the_source_has_a_case(arch):
 DRAW = """#include "rows.h"
 extern "C" __global__ void k(unsigned *out, unsigned long long seed, unsigned first, unsigned long long step, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-        out[i] = row_random(seed, first + i, step);
+        out[i] = row_random(seed, first + i, step, step, 0);
 }"""
 
 

@@ -13,7 +13,7 @@ from envs_c import isa
 
 __path__[:] = isa.search(__path__)
 
-from trainer.kernels.actions.actions import categorical, gaussian, gaussian_sample, sample  # noqa: E402
+from trainer.kernels.actions.actions import DRAWN_ANEW, Held, categorical, gaussian, gaussian_sample, sample  # noqa: E402
 from trainer.kernels.adam import adam  # noqa: E402
 from trainer.kernels.choose import describe, picked, replaced, use_reference  # noqa: E402
 from trainer.kernels.dense.dense import dense, dense_step, pack_dense  # noqa: E402
@@ -53,8 +53,8 @@ from trainer.kernels.rollout.rollout import (  # noqa: E402
     store_step,
 )
 
-__all__ = ["Columns", "DeviceClock", "HostClock", "LstmBuffers", "Rollout", "Slab", "adam", "advantages", "cast_buffer",
-           "categorical", "convolve", "dense", "dense_step", "describe", "end_minibatch", "gaussian",
+__all__ = ["DRAWN_ANEW", "Columns", "DeviceClock", "Held", "HostClock", "LstmBuffers", "Rollout", "Slab", "adam", "advantages",
+           "cast_buffer", "categorical", "convolve", "dense", "dense_step", "describe", "end_minibatch", "gaussian",
            "gaussian_sample", "heads", "heads_step", "lstm", "lstm_backward", "lstm_forward", "lstm_step", "mingru",
            "mingru_backward", "mingru_forward", "new_rows", "numbers_of", "pack_dense", "pack_lstm", "pack_pictures", "picked",
            "picture_features", "pictures", "pictures_step", "ppo_gradient", "ppo_loss", "reads_pictures", "replaced", "sample",

@@ -17,9 +17,9 @@ HEAD_SEED = 0x9E3779B97F4A7C15  # between the seeds of the heads of one step; he
 
 
 def sample_and_store(distribution, out, action_mask, seed: int, first: int, clock, action, columns: kernels.Columns, log_prob,
-                     value):
+                     value, held: kernels.Held = kernels.DRAWN_ANEW):
     """Sample actions, and store them: `kernels.sample_step` for any distribution. log_prob, value: (B,) float32, buffers."""
-    distribution.sample(out, action_mask, seed, first, clock.step, action, log_prob, value)
+    distribution.sample(out, action_mask, seed, first, clock.step, action, log_prob, value, held)
     kernels.store_actions(clock, columns, action, log_prob, value)
 
 
@@ -32,23 +32,25 @@ class Discrete(nn.Module):
 
     output, categorical = "logits", True
 
-    def sample(self, out, action_mask, seed: int, first: int, step, action, log_prob, value):
+    def sample(self, out, action_mask, seed: int, first: int, step, action, log_prob, value,
+               held: kernels.Held = kernels.DRAWN_ANEW):
         """Draw an action for each of B environments.
 
         out: (B, P + 1) float32, contiguous: the policy's outputs, then the value.
         action_mask: (B, P) uint8, 0 for illegal actions; or None. Continuous actions have no mask.
-        seed, first, step: keys of the random numbers, as in `kernels.sample`.
+        seed, first, step, held: of the random numbers, as in `kernels.sample`.
         action: OUT (B, ...), in the shape and dtype of the slab's.
         log_prob, value: OUT (B,) float32.
         """
-        kernels.sample(out, action_mask, seed, first, step, action, log_prob, out.shape[1] - 1, value)
+        kernels.sample(out, action_mask, seed, first, step, action, log_prob, out.shape[1] - 1, value, held)
 
-    def sample_step(self, out, action_mask, seed: int, first: int, clock, action, columns: kernels.Columns, log_prob, value):
+    def sample_step(self, out, action_mask, seed: int, first: int, clock, action, columns: kernels.Columns, log_prob, value,
+                    held: kernels.Held = kernels.DRAWN_ANEW):
         """Draw actions as `sample` does, store them, and end the step.
 
         clock: of the rollout. columns: of the batch. log_prob, value: (B,) float32, buffers.
         """
-        kernels.sample_step(out, action_mask, seed, first, clock, action, columns, log_prob, value)
+        kernels.sample_step(out, action_mask, seed, first, clock, action, columns, log_prob, value, held)
 
     def greedy(self, outputs, action_mask, action):
         """Write the most likely action of each environment; outputs: (B, P), action_mask: (B, P) or None."""
@@ -72,12 +74,13 @@ class MultiDiscrete(Discrete):
         super().__init__()
         self.sizes = sizes
 
-    def sample(self, out, action_mask, seed: int, first: int, step, action, log_prob, value):
+    def sample(self, out, action_mask, seed: int, first: int, step, action, log_prob, value,
+               held: kernels.Held = kernels.DRAWN_ANEW):
         chosen, chance = action.new_empty(len(action)), torch.empty_like(log_prob)
         log_prob.zero_()
         for head, (logits, one_mask) in enumerate(self._heads(out[:, :-1], action_mask)):
             kernels.sample(logits.contiguous(), one_mask, (seed + head * HEAD_SEED) % 2**64, first, step, chosen, chance,
-                           self.sizes[head])
+                           self.sizes[head], held=held)
             action[:, head] = chosen
             log_prob += chance
         value.copy_(out[:, -1])
@@ -110,8 +113,9 @@ class Box(nn.Module):
         super().__init__()
         self.log_deviation = nn.Parameter(torch.zeros(count))
 
-    def sample(self, out, action_mask, seed: int, first: int, step, action, log_prob, value):
-        kernels.gaussian_sample(out, self.log_deviation.detach(), seed, first, step, action, log_prob, value)
+    def sample(self, out, action_mask, seed: int, first: int, step, action, log_prob, value,
+               held: kernels.Held = kernels.DRAWN_ANEW):
+        kernels.gaussian_sample(out, self.log_deviation.detach(), seed, first, step, action, log_prob, value, held)
 
     sample_step = sample_and_store
 

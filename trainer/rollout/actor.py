@@ -9,7 +9,7 @@ from bridge.spans import span
 from trainer import kernels
 from trainer.policy.policy import Policy, StepSpace
 from trainer.ranks import ALONE, Ranks
-from trainer.rollout.held_noise import HeldNoise
+from trainer.rollout.held_noise import note_ends
 from trainer.rollout.storage import Storage
 
 
@@ -86,10 +86,7 @@ class BatchStep:
         self.slab = actor.pipeline.slab(batch)
         device, count = actor.pipeline.device, batch.hi - batch.lo
         self.clock = kernels.DeviceClock(device) if on_device else kernels.HostClock()
-        self.distribution, self.noise = actor.policy.distribution, None
-        if actor.noise_hold > 1:
-            held = None if actor.held is None else actor.held[self.rows]
-            self.distribution = self.noise = HeldNoise(self.distribution, actor.noise_hold, self.first, count, device, held)
+        self.held = kernels.Held(actor.noise_hold, None if actor.held is None else actor.held[self.rows])
         storage, policy = actor.storage, actor.policy
         self.columns = storage.columns(self.rows)
         self.sample = None if storage.sample is None else storage.sample[:, self.rows]
@@ -123,10 +120,10 @@ class BatchStep:
             self.value.copy_(out[:, -1])
             kernels.store_actions(self.clock, self.columns, slab.actions, self.log_prob, self.value)
             return
-        if self.noise is not None:
-            self.noise.note(slab.terminated, slab.truncated)
-        self.distribution.sample_step(out, slab.action_mask, actor.seed, self.first, self.clock, slab.actions, self.columns,
-                                      self.log_prob, self.value)
+        if self.held.may is not None:
+            note_ends(self.held.may, slab.terminated, slab.truncated)
+        actor.policy.distribution.sample_step(out, slab.action_mask, actor.seed, self.first, self.clock, slab.actions,
+                                              self.columns, self.log_prob, self.value, self.held)
 
     @torch.no_grad()
     def bootstrap(self):

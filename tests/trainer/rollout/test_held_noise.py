@@ -5,13 +5,13 @@ import pytest
 import torch
 
 from bridge.actions import Actions
-from trainer import Session, preset
+from trainer import Session, kernels, preset
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
 from trainer.config.sections import SEEDS
 from trainer.play import evaluate
 from trainer.policy.distributions import make_distribution
 from trainer.rollout.actor import collect
-from trainer.rollout.held_noise import HeldNoise
+from trainer.rollout.held_noise import note_ends
 from trainer.training.build import make_session
 
 ENVIRONMENTS, STEPS, HOLD = 9, 24, 4
@@ -27,7 +27,7 @@ def drawn(kind: str, first: int = 0, hold: int = HOLD, masked: bool = False, ten
     actions, width = KINDS[kind]
     distribution = make_distribution(actions)
     may = None if ends is None else torch.ones(ENVIRONMENTS)
-    sampler = HeldNoise(distribution, hold, first, ENVIRONMENTS, torch.device("cpu"), may) if hold else distribution
+    held = kernels.Held(hold, may) if hold else kernels.DRAWN_ANEW
     out = torch.randn(1, width + 1, generator=torch.Generator().manual_seed(1)).repeat(ENVIRONMENTS, 1)
     action_mask = torch.ones(ENVIRONMENTS, width, dtype=torch.uint8) if masked else None
     if masked:
@@ -41,8 +41,8 @@ def drawn(kind: str, first: int = 0, hold: int = HOLD, masked: bool = False, ten
             flags = {"terminated": torch.zeros(ENVIRONMENTS), "truncated": torch.zeros(ENVIRONMENTS)}
             for environment, kind_of_end in ends.get(step, ()):
                 flags[kind_of_end][environment] = 1
-            sampler.note(**flags)
-        sampler.sample(out, action_mask, seed, first, number, taken[step], log_probs[step], value)
+            note_ends(may, **flags)
+        distribution.sample(out, action_mask, seed, first, number, taken[step], log_probs[step], value, held)
         assert torch.equal(value, out[:, -1])
         outputs, mask = out[None, :, :-1].contiguous(), None if action_mask is None else action_mask[None]
         wanted, _ = distribution.evaluate(outputs, mask, taken[step][None])

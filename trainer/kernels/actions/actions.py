@@ -1,5 +1,7 @@
 """Actions, discrete and continuous: drawing them, and their log-probabilities and entropies."""
 
+from typing import NamedTuple
+
 import torch
 
 from trainer.kernels.actions import cpu, cuda, reference
@@ -9,7 +11,22 @@ from trainer.kernels.shared.arguments import check, check_counter
 VERSIONS = {REFERENCE: reference, CPU: cpu, CUDA: cuda}
 
 
-def sample(logits, action_mask, seed: int, first: int, step, action, log_prob, num_actions: int, value=None):
+class Held(NamedTuple):
+    """One in four environments, those whose number is a multiple of 4, uses the same random numbers for some steps.
+
+    steps: so many. 1: all environments draw anew in each step.
+    may: (B,) float32, 0 for environments that draw anew all the same; None: none does.
+    """
+
+    steps: int = 1
+    may: torch.Tensor | None = None
+
+
+DRAWN_ANEW = Held()
+
+
+def sample(logits, action_mask, seed: int, first: int, step, action, log_prob, num_actions: int, value=None,
+           held: Held = DRAWN_ANEW):
     """Draw an action for each of B environments: `reference.sample`.
 
     logits: (B, width) float32; the first num_actions columns are used. With `value`, width must be num_actions + 1.
@@ -20,14 +37,15 @@ def sample(logits, action_mask, seed: int, first: int, step, action, log_prob, n
     action: OUT (B,) int32.
     log_prob: OUT (B,) float32.
     value: OUT (B,) float32, the last column of logits; or None.
+    held: which environments hold their random numbers.
     """
     rows, width = len(logits), num_actions + 1 if value is not None else max(num_actions, logits.shape[1])
     check(logits, torch.float32, (rows, width), logits=logits)
     check(logits, torch.uint8, (rows, num_actions), action_mask=action_mask)
     check(logits, torch.int32, (rows,), action=action)
-    check(logits, torch.float32, (rows,), log_prob=log_prob, value=value)
+    check(logits, torch.float32, (rows,), log_prob=log_prob, value=value, may=held.may)
     check_counter("step", step, logits)
-    run("sample", VERSIONS, (logits, action_mask, seed, first, step, num_actions), (action, log_prob, value))
+    run("sample", VERSIONS, (logits, action_mask, seed, first, step, num_actions, *held), (action, log_prob, value))
 
 
 def categorical(logits, action_mask, action):
@@ -47,12 +65,12 @@ def categorical(logits, action_mask, action):
     return _Categorical.apply(_rows("logits", logits), action_mask, action, version)
 
 
-def gaussian_sample(mean, log_deviation, seed: int, first: int, step, action, log_prob, value=None):
+def gaussian_sample(mean, log_deviation, seed: int, first: int, step, action, log_prob, value=None, held: Held = DRAWN_ANEW):
     """Draw an action of D numbers for each of B environments: `reference.gaussian_sample`.
 
     mean: (B, width) float32; the first D columns are used. With `value`, width must be D + 1.
     log_deviation: (D,) float32.
-    seed, first, step: as for `sample`.
+    seed, first, step, held: as for `sample`.
     action: OUT (B, D) float32.
     log_prob: OUT (B,) float32.
     value: OUT (B,) float32, the last column of mean; or None.
@@ -61,9 +79,9 @@ def gaussian_sample(mean, log_deviation, seed: int, first: int, step, action, lo
     check(mean, torch.float32, (rows, count + 1 if value is not None else max(count, mean.shape[1])), mean=mean)
     check(mean, torch.float32, (count,), log_deviation=log_deviation)
     check(mean, torch.float32, (rows, count), action=action)
-    check(mean, torch.float32, (rows,), log_prob=log_prob, value=value)
+    check(mean, torch.float32, (rows,), log_prob=log_prob, value=value, may=held.may)
     check_counter("step", step, mean)
-    run("gaussian_sample", VERSIONS, (mean, log_deviation, seed, first, step), (action, log_prob, value))
+    run("gaussian_sample", VERSIONS, (mean, log_deviation, seed, first, step, *held), (action, log_prob, value))
 
 
 def gaussian(mean, log_deviation, action):

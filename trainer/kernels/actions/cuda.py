@@ -9,11 +9,11 @@ from trainer.kernels.shared.launch import WARP, counter_arguments, cuda_module
 module = cuda_module(Path(__file__).parent / "cuda.cu")
 
 
-def sample(logits, action_mask, seed, first, step, actions, action, log_prob, value):
+def sample(logits, action_mask, seed, first, step, actions, hold, held, action, log_prob, value):
     """`reference.sample`, into action, log_prob and, unless it is None, value."""
     rows, width = logits.shape
-    module.launch("sample", rows, logits, width, action_mask, actions, np.uint64(seed), first, *counter_arguments(step), action,
-                  log_prob, value, rows, block=WARP)
+    module.launch("sample", rows, logits, width, action_mask, actions, np.uint64(seed), first, *counter_arguments(step), hold,
+                  held, action, log_prob, value, rows, block=WARP)
 
 
 def categorical(logits, action_mask, action, log_prob, entropy):
@@ -30,11 +30,11 @@ def categorical_backward(logits, action_mask, action, dlog_prob, dentropy, dlogi
                   dlogits, rows, block=WARP)
 
 
-def gaussian_sample(mean, log_deviation, seed, first, step, action, log_prob, value):
+def gaussian_sample(mean, log_deviation, seed, first, step, hold, held, action, log_prob, value):
     """`reference.gaussian_sample`, into action, log_prob and, unless it is None, value."""
     rows, width = mean.shape
     module.launch("gaussian_sample", rows, mean, width, log_deviation, len(log_deviation), np.uint64(seed), first,
-                  *counter_arguments(step), action, log_prob, value, rows, block=WARP)
+                  *counter_arguments(step), hold, held, action, log_prob, value, rows, block=WARP)
 
 
 def gaussian(mean, log_deviation, action, log_prob, entropy):

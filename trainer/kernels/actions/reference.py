@@ -10,6 +10,8 @@ import math
 import torch
 
 MASK32 = 0xFFFFFFFF
+HELD_SHARE = 4  # one in so many environments holds its random numbers
+HELD_SEED = 0xD1B54A32D192ED03  # between the seeds of held and of other random numbers
 
 
 def random_words(seed: int, environments, step, index: int = 0):
@@ -33,6 +35,21 @@ def random_bits(seed: int, environments, step):
     return random_words(seed, environments, step)[0]
 
 
+def held_words(seed: int, environments, step, hold: int, held, index: int = 0):
+    """As `random_words`, but one in HELD_SHARE environments has the same ones for `hold` steps.
+
+    held: (B,), not 0 for environments that may; None: all may.
+    """
+    words = random_words(seed, environments, step, index)
+    if hold == 1:
+        return words
+    kept = random_words((seed + HELD_SEED) % 2**64, environments // HELD_SHARE, step // hold, index)
+    holds = environments % HELD_SHARE == 0
+    if held is not None:
+        holds &= held != 0
+    return tuple(torch.where(holds, one, other) for one, other in zip(kept, words, strict=True))
+
+
 def product(a: int, b):
     """The lower and upper 32 bits of a * b, computed in halves that fit int64."""
     low = a * (b & 0xFFFF)
@@ -51,18 +68,19 @@ def log_softmax(logits, action_mask):
     return logits.masked_fill(~action_mask.bool() & some[..., None], float("-inf")).log_softmax(-1), some
 
 
-def sample(logits, action_mask, seed: int, first: int, step, num_actions: int):
+def sample(logits, action_mask, seed: int, first: int, step, num_actions: int, hold: int = 1, held=None):
     """Draw an action for each row from softmax(logits), with the random bits of (seed, first + row, step).
 
     logits: (B, width) float32; the first `num_actions` columns are the logits.
     first: number of the environment of row 0.
+    hold, held: as for `held_words`.
     Returns actions (B,) int32 and their log-probabilities (B,), 0 and 0 if no action is legal; and the column after the logits,
     the critic's value (B,), or None if there is no such column.
     """
     value = logits[:, num_actions] if logits.shape[1] > num_actions else None
     log_probs, some = log_softmax(logits[:, :num_actions], action_mask)
     environments = torch.arange(first, first + len(logits), device=logits.device)
-    point = (random_bits(seed, environments, step) >> 8).double() / (1 << 24)
+    point = (held_words(seed, environments, step, hold, held)[0] >> 8).double() / (1 << 24)
     weights = log_probs.exp().double()
     passed = weights.cumsum(dim=1)
     beyond = (passed > point[:, None] * passed[:, -1:]) & (weights > 0)
@@ -85,19 +103,20 @@ def categorical(logits, action_mask, action):
     return log_prob.where(some, 0), entropy.where(some, 0)
 
 
-def gaussian_sample(mean, log_deviation, seed: int, first: int, step):
+def gaussian_sample(mean, log_deviation, seed: int, first: int, step, hold: int = 1, held=None):
     """Draw an action of D numbers for each row from a normal distribution with independent dimensions.
 
     mean: (B, width) float32; the first D columns are the means.
     log_deviation: (D,) float32, the logarithm of the deviation, the same for all rows.
-    seed, first, step: as for `sample`. Dimension d takes two words of random bits of index d (Box and Muller, 1958).
+    seed, first, step, hold, held: as for `sample`. Dimension d takes two words of random bits of index d (Box and Muller,
+        1958).
     Returns actions (B, D) float32 and their log-probabilities (B,); and the column after the means, the critic's value (B,),
     or None if there is no such column.
     """
     count = len(log_deviation)
     value = mean[:, count] if mean.shape[1] > count else None
     environments = torch.arange(first, first + len(mean), device=mean.device)
-    words = [random_words(seed, environments, step, index) for index in range(count)]
+    words = [held_words(seed, environments, step, hold, held, index) for index in range(count)]
     radius = [(-2 * (((word >> 8) + 1).double() / (1 << 24)).log()).sqrt() for word, _ in words]
     noise = [r * (2 * math.pi * (word >> 8).double() / (1 << 24)).cos() for r, (_, word) in zip(radius, words, strict=True)]
     action = mean[:, :count] + log_deviation.exp() * torch.stack(noise, 1).to(mean.dtype)

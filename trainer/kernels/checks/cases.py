@@ -64,10 +64,11 @@ def mingru(make: Inputs, rows: int, n: int = 5, dtype=F32, highway: bool = False
     return (states, dproduct, hidden, dx) if highway else (states, dproduct)
 
 
-def sample(make: Inputs, rows: int, actions: int = 4, masked: bool = False, memory: bool = False):
+def sample(make: Inputs, rows: int, actions: int = 4, masked: bool = False, memory: bool = False,
+           hold: int = 1):
     action, log_prob, value = make.out(rows, dtype=torch.int32), make.out(rows), make.out(rows)
     kernels.sample(make.normal(rows, actions + 1), make.action_mask(rows, actions) if masked else None, SEED, 100,
-                   make.counter(STEP, memory), action, log_prob, actions, value)
+                   make.counter(STEP, memory), action, log_prob, actions, value, make.held(rows, hold))
     return action, log_prob, value
 
 
@@ -80,10 +81,10 @@ def categorical(make: Inputs, rows: int, actions: int = 4, masked: bool = False)
     return *(result.detach() for result in results), gradient
 
 
-def gaussian_sample(make: Inputs, rows: int, count: int = 3, memory: bool = False):
+def gaussian_sample(make: Inputs, rows: int, count: int = 3, memory: bool = False, hold: int = 1):
     action, log_prob, value = make.out(rows, count), make.out(rows), make.out(rows)
     kernels.gaussian_sample(make.normal(rows, count + 1), 0.3 * make.normal(count), SEED, 100, make.counter(STEP, memory),
-                            action, log_prob, value)
+                            action, log_prob, value, make.held(rows, hold))
     return action, log_prob, value
 
 
@@ -124,10 +125,11 @@ CASES: Cases = {  # the function of trainer.kernels, and its cases by name
     "lstm_sequence": {f"{n} units": P(lstm_sequence, n=n) for n in recurrence.UNITS},
     "mingru": {"float32": mingru, "bfloat16": P(mingru, dtype=BF16), "highway": P(mingru, highway=True)},
     "sample": {"all action_mask": sample, "masked": P(sample, masked=True), "step in memory": P(sample, memory=True),
-               "many actions": P(sample, actions=70)},
+               "many actions": P(sample, actions=70), "held": P(sample, hold=16, memory=True)},
     "categorical": {"all action_mask": categorical, "masked": P(categorical, masked=True),
                     "many actions": P(categorical, actions=70)},
-    "gaussian_sample": {"step as a number": gaussian_sample, "step in memory": P(gaussian_sample, memory=True)},
+    "gaussian_sample": {"step as a number": gaussian_sample, "step in memory": P(gaussian_sample, memory=True),
+                        "held": P(gaussian_sample, hold=16)},
     "gaussian": {"3 numbers": gaussian, "17 numbers": P(gaussian, count=17)},
     "advantages": {"GAE": advantages, "V-trace": P(advantages, weighed=True)},
     "stack_frames": {"step in memory": P(stack_frames, memory=True), "wide": P(stack_frames, n=130),

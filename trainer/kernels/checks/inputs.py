@@ -2,6 +2,8 @@
 
 import torch
 
+from trainer import kernels
+
 F32, U8 = torch.float32, torch.uint8
 
 
@@ -28,6 +30,10 @@ class Inputs:
         action_mask = self.flags(rows, actions, share=0.6, dtype=U8)
         action_mask[-1] = 0
         return action_mask
+
+    def held(self, rows: int, hold: int) -> kernels.Held:
+        """Random numbers that some environments hold for `hold` steps; 1: none."""
+        return kernels.Held(hold, self.flags(rows) if hold > 1 else None)
 
     def counter(self, value: int, memory: bool):
         """A counter as a number, or in the device's memory."""

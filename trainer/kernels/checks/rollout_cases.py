@@ -26,13 +26,13 @@ def store_step(make: Inputs, rows: int, of=F32, to=F32, actions: int = 0):
     return clock.numbers, over, frames, columns, keep, keep_next, inputs, *(() if action_masks is None else (action_masks,))
 
 
-def sample_step(make: Inputs, rows: int, masked: bool = False):
+def sample_step(make: Inputs, rows: int, masked: bool = False, hold: int = 1):
     clock = clock_of(make, [0, 0, 1, STEP])
     action, stored = make.out(rows, dtype=torch.int32), make.integers(1, T, rows + 1)
     columns = make.flags(2, T, rows + 1, share=0)
     action_mask = make.action_mask(rows, 4) if masked else None
     kernels.sample_step(make.normal(rows, 5), action_mask, SEED, 100, clock, action, columns_of(
-        *[None] * 6, stored, *columns), make.out(rows), make.out(rows))
+        *[None] * 6, stored, *columns), make.out(rows), make.out(rows), make.held(rows, hold))
     return action, stored, columns, clock.numbers
 
 
@@ -53,5 +53,5 @@ P = functools.partial
 CASES = {
     "store_step": {"float32": store_step, "bfloat16, masks": P(store_step, to=BF16, actions=5),
                    "bytes": P(store_step, of=U8, to=U8)},
-    "sample_step": {"all action_mask": sample_step, "masked": P(sample_step, masked=True)},
+    "sample_step": {"all action_mask": sample_step, "masked": P(sample_step, masked=True), "held": P(sample_step, hold=16)},
 }

@@ -58,15 +58,17 @@ STORE(f32_bf16, float, bf16)
  * the storage.
  * clock: OUT t and step of the next step. */
 extern "C" __global__ void sample_step(const float *logits, const uint8_t *action_mask, int64 actions, uint64_t seed,
-                                       int64 first, int64 *clock, int32_t *action, int32_t *stored, float *log_probs, float *values,
-                                       int64 environments, int64 rows) {
+                                       int64 first, int64 *clock, int64 hold, const float *held, int32_t *action,
+                                       int32_t *stored, float *log_probs, float *values, int64 environments, int64 rows) {
     int64 t = clock[2], step = clock[3];
+    uint64_t kept = (uint64_t)step / (uint64_t)hold;
     Share mine = share();
     for (int64 k = mine.first; k < rows; k += mine.stride) {
         const float *row = logits + k * (actions + 1);
         int64 at = t * environments + k;
         action[k] = row_sample(row, action_mask ? action_mask + k * actions : nullptr, (int)actions,
-                               row_random(seed, (uint32_t)(first + k), (uint64_t)step), log_probs + at);
+                               row_random(seed, (uint32_t)(first + k), (uint64_t)step, kept, may_hold(hold, held, k)),
+                               log_probs + at);
         stored[at] = action[k];
         values[at] = row[actions];
     }

@@ -35,9 +35,8 @@ def store_step(slab, clock, over, frames, starts, reward, terminated, truncated,
                   keep_next, inputs, rows, n, frames.stride(1), starts.stride(0), actions)
 
 
-def sample_step(out, action_mask, seed, first, clock, action, actions, log_prob, value):
+def sample_step(out, action_mask, seed, first, clock, action, actions, log_prob, value, hold, held):
     """`reference.sample_step`."""
     rows, width = out.shape
-    module.launch("sample_step", rows, out, action_mask, width - 1, np.uint64(seed), first, clock, action, actions, log_prob,
-                  value,
-                  actions.stride(0), rows, block=WARP)
+    module.launch("sample_step", rows, out, action_mask, width - 1, np.uint64(seed), first, clock, hold, held, action,
+                  actions, log_prob, value, actions.stride(0), rows, block=WARP)

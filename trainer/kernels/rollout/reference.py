@@ -86,13 +86,13 @@ def store_step(slab, clock, over, frames, starts, reward, terminated, truncated,
     clock[2:] = clock[:2]
 
 
-def sample_step(out, action_mask, seed: int, first: int, clock, action, actions, log_prob, value):
+def sample_step(out, action_mask, seed: int, first: int, clock, action, actions, log_prob, value, hold: int = 1, held=None):
     """`sample` of actions/reference.py at step clock[3], stored in row clock[2] of the storage; clock goes on by one step.
 
     out: (B, A + 1), logits and values. The storage's actions, log_prob and value are the columns of this batch.
     """
     t = clock[2:3]
-    chosen, *figures = sample(out, action_mask, seed, first, clock[3:4], out.shape[1] - 1)
+    chosen, *figures = sample(out, action_mask, seed, first, clock[3:4], out.shape[1] - 1, hold, held)
     action.copy_(chosen)
     for stored, row in zip((actions, log_prob, value), (chosen, *figures), strict=True):
         stored.index_copy_(0, t, row[None])

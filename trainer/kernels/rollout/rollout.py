@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import torch
 
-from trainer.kernels.actions.actions import sample
+from trainer.kernels.actions.actions import DRAWN_ANEW, Held, sample
 from trainer.kernels.choose import CPU, CUDA, REFERENCE, pick, run
 from trainer.kernels.rollout import cpu, cuda, reference
 from trainer.kernels.shared.arguments import check, check_counter, check_dtype
@@ -172,32 +172,33 @@ def _store_on_gpu(slab: Slab, numbers, over, columns: Columns, action_masks, kee
 
 
 def sample_step(out, action_mask, seed: int, first: int, clock: HostClock | DeviceClock, action, columns: Columns, log_prob,
-                value):
+                value, held: Held = DRAWN_ANEW):
     """Choose one of A actions in each environment as `sample` does, store them in row t of the columns, and end the step.
 
     out: (B, A + 1) float32, contiguous: logits, then the value.
     action_mask: (B, A) uint8, or None.
-    seed, first: as for `sample`.
+    seed, first, held: as for `sample`.
     action: OUT (B,) int32.
     log_prob, value: (B,) float32, buffers.
     """
     version = pick("sample_step", out)
     if version == CUDA:
-        _sample_on_gpu(out, action_mask, seed, first, clock.numbers, action, columns)
+        _sample_on_gpu(out, action_mask, seed, first, clock.numbers, action, columns, held)
     elif version == REFERENCE and clock.numbers is not None:
-        reference.sample_step(out, action_mask, seed, first, clock.numbers, action, *columns[6:])
+        reference.sample_step(out, action_mask, seed, first, clock.numbers, action, *columns[6:], *held)
     else:
-        sample(out, action_mask, seed, first, clock.step, action, log_prob, out.shape[1] - 1, value)
+        sample(out, action_mask, seed, first, clock.step, action, log_prob, out.shape[1] - 1, value, held)
         store_actions(clock, columns, action, log_prob, value)
 
 
-def _sample_on_gpu(out, action_mask, seed: int, first: int, numbers, action, columns: Columns):
+def _sample_on_gpu(out, action_mask, seed: int, first: int, numbers, action, columns: Columns, held: Held):
     rows, count = out.shape[0], out.shape[1] - 1
     check(out, torch.float32, (rows, count + 1), out=out)
     check(out, torch.uint8, (rows, count), action_mask=action_mask)
     check(out, torch.int32, (rows,), action=action)
+    check(out, torch.float32, (rows,), may=held.may)
     check(out, torch.int64, (4,), clock=numbers)
-    cuda.sample_step(out, action_mask, seed, first, numbers, action, *columns[6:])
+    cuda.sample_step(out, action_mask, seed, first, numbers, action, *columns[6:], *held)
 
 
 def store_actions(clock: HostClock | DeviceClock, columns: Columns, action, log_prob, value):

@@ -13,12 +13,12 @@
 #define ROW static __device__ __forceinline__
 #define ROW_LOG logf
 #define ROW_SQRT sqrtf
-#define ROW_COS cosf
+#define ROW_COS_TURNS(v) cospif(2.0f * (v))
 #else
 #define ROW static inline __attribute__((always_inline))
 #define ROW_LOG __builtin_logf
 #define ROW_SQRT __builtin_sqrtf
-#define ROW_COS __builtin_cosf
+#define ROW_COS_TURNS(v) __builtin_cosf(6.28318530717958648f * (v))
 #endif
 
 typedef uint16_t bf16; /* the upper half of a float32 */
@@ -150,9 +150,22 @@ ROW void row_random_pair(uint64_t seed, uint32_t environment, uint64_t step, uin
     *word1 = c1;
 }
 
-/* The first word of index 0. */
-ROW uint32_t row_random(uint64_t seed, uint32_t environment, uint64_t step) {
+#define ROW_HELD_SHARE 4 /* as in reference.py of the actions, and the next one too */
+#define ROW_HELD_SEED 0xD1B54A32D192ED03u
+
+/* One in ROW_HELD_SHARE environments that `may` has held numbers: those of the step `kept`, the quotient of the step and the
+ * steps that it holds them, with a seed of their own. A macro, since pointers to the three would need a GPU's local memory. */
+#define ROW_HOLD(seed, environment, step, kept, may)     \
+    if ((may) && (environment) % ROW_HELD_SHARE == 0) {  \
+        (seed) += ROW_HELD_SEED;                         \
+        (environment) /= ROW_HELD_SHARE;                 \
+        (step) = (kept);                                 \
+    }
+
+/* The first word of index 0, held as by ROW_HOLD. */
+ROW uint32_t row_random(uint64_t seed, uint32_t environment, uint64_t step, uint64_t kept, int may) {
     uint32_t word0, word1;
+    ROW_HOLD(seed, environment, step, kept, may)
     row_random_pair(seed, environment, step, 0, &word0, &word1);
     return word0;
 }
@@ -160,7 +173,7 @@ ROW uint32_t row_random(uint64_t seed, uint32_t environment, uint64_t step) {
 /* A number of the standard normal distribution from two words of random bits (Box and Muller, 1958). */
 ROW float row_normal(uint32_t word0, uint32_t word1) {
     float u = (float)((word0 >> 8) + 1) * (1.0f / 16777216.0f), v = (float)(word1 >> 8) * (1.0f / 16777216.0f);
-    return ROW_SQRT(-2.0f * ROW_LOG(u)) * ROW_COS(6.28318530717958648f * v);
+    return ROW_SQRT(-2.0f * ROW_LOG(u)) * ROW_COS_TURNS(v);
 }
 
 /* The sums over legal actions of w = e^x (returned, 0 if no action is legal) and of w x (weighted);
@@ -246,10 +259,12 @@ ROW void row_gaussian_backward(const float *mean, const float *log_deviation, co
     }
 }
 
-/* Draw an action (n numbers) from this distribution; dimension d uses the random bits of index d. Writes its log-probability. */
+/* Draw an action (n numbers) from this distribution; dimension d uses the random bits of index d, held as by ROW_HOLD. Writes
+ * its log-probability. */
 ROW void row_gaussian_sample(const float *mean, const float *log_deviation, int n, uint64_t seed, uint32_t environment,
-                             uint64_t step, float *action, float *log_prob) {
+                             uint64_t step, uint64_t kept, int may, float *action, float *log_prob) {
     float entropy;
+    ROW_HOLD(seed, environment, step, kept, may)
     for (int d = 0; d < n; d++) {
         uint32_t word0, word1;
         row_random_pair(seed, environment, step, (uint32_t)d, &word0, &word1);
