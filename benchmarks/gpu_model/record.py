@@ -109,7 +109,7 @@ def _run(game: str, count: int, **sizes) -> list[list[Operation]]:
 def _config(game: str, count: int, *, horizon: int, precision: str, memory: str, width: int):
     from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
     return Config(game, EnvConfig(num_envs=count, num_batches=1, num_threads=1),
-                  PolicyConfig(encoder_size=width, lstm_size=width, precision=precision, memory=memory),
+                  PolicyConfig(encoder_size=width, lstm_size=width, precision=precision, memory=memory, noise_hold=1),
                   PPOConfig(horizon=horizon, minibatch=count * horizon // 2, total_steps=10**9, normalize_rewards=False),
                   RunConfig(seed=1, device="cuda", dashboard=False))
 

@@ -41,7 +41,8 @@ COLUMNS = ["game", "reads", "sticky", "no-ops", "seeds", "steps", "minutes", "me
            "different", "greedy, mean", "greedy, different", "human-normalized", "PPO", "DQN", "Rainbow"]
 OVER_GAMES = ["agents", "sticky", "no-ops", "games", "runs", "interquartile mean", "median", "mean"]
 FEWEST_GAMES = 5  # of a row over games
-FIRST_DEFAULTS = {"ppo": {"minibatch": 32_768, "normalize_rewards": False, "normalize_steps": 0, "value_clip": 0.2}}
+FIRST_DEFAULTS = {"policy": {"noise_hold": 1, "noise_hold_after": "any"},
+                  "ppo": {"minibatch": 32_768, "normalize_rewards": False, "normalize_steps": 0, "value_clip": 0.2}}
 ABOVE = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # human-normalized scores of the performance profile
 NOTES = f"""\
 Raw scores to game over or to the time limit, actions sampled (and greedy in one column), {{episodes}} episodes of each

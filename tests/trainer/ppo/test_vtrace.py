@@ -32,7 +32,8 @@ def test_v_trace_estimates_advantages_again_with_the_present_ratios(gae_lambda):
 
 @pytest.mark.parametrize("settings", [{"gae_lambda": 0.9}, {"priority_alpha": 1.0}, {"accumulate": 2, "epochs": 2}])
 def test_v_trace_with_ratios_of_one_is_generalized_advantage_estimation(settings):
-    made, plain = (collected(vtrace=vtrace, normalize_rewards=False, **settings) for vtrace in (True, False))
+    made, plain = (collected(vtrace=vtrace, policy={"noise_hold": 1}, normalize_rewards=False, **settings)
+                   for vtrace in (True, False))
     for one in (made, plain):
         one.learner.set_rate(0.0)
         one.learner.update()

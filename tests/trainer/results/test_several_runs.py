@@ -40,7 +40,8 @@ def test_runs_are_a_group_if_only_settings_without_influence_on_the_learning_dif
 @pytest.mark.parametrize("game", ["breakout", "gym:CartPole-v1"])
 def test_a_run_of_an_earlier_version_is_in_the_group_of_its_settings(tmp_path, game):
     plain = {"observations": "plain"} if game.startswith("gym:") else {}
-    made = [make_run(tmp_path / f"run-{seed}", game=game, seed=seed, env=plain, ppo={"normalize_rewards": False})
+    made = [make_run(tmp_path / f"run-{seed}", game=game, seed=seed, env=plain, ppo={"normalize_rewards": False},
+                     policy={"noise_hold": 1})
             for seed in (1, 2)]
     saved = json.loads((made[0] / "config.json").read_text())
     for section in ("env", "policy", "ppo", "run"):

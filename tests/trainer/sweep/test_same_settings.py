@@ -43,7 +43,7 @@ def storage():
 
 
 def test_a_bench_of_an_older_version_goes_on(storage):
-    settings = Config("pong", policy=PolicyConfig(noise_hold=16)).to_dict()
+    settings = Config("pong", policy=PolicyConfig(noise_hold_after="any")).to_dict()
     of_an_older_version(open_bench(storage, "bench", {"pong": settings}), "game pong", lambda value: value)
     open_bench(storage, "bench", {"pong": settings})
     with pytest.raises(SweepError, match=r"pong had other settings \(--noise-hold-after is truncation and was any\)"):
@@ -71,7 +71,7 @@ def test_a_bench_with_the_weights_of_another_run_is_another_bench(storage, tmp_p
 
 
 def test_a_sweep_of_an_older_version_goes_on(storage):
-    facts = facts_of(Config("pong", policy=PolicyConfig(noise_hold=16)), ())
+    facts = facts_of(Config("pong", policy=PolicyConfig(noise_hold_after="any")), ())
     of_an_older_version(open_study(storage, "sweep", facts, None)[0], "facts", lambda value: value["settings"])
     assert open_study(storage, "sweep", facts, None)[1] is False
     facts["settings"]["policy"]["noise_hold_after"] = "truncation"
