@@ -182,9 +182,10 @@ def test_the_scores_of_the_readme_are_those_of_the_tables_over_games():
         assert shown["median"] == kept["median"].split()[0]
     for column in ("interquartile mean", "median"):
         assert published[column] == ", ".join(rows[agent, "0"][column] for agent in ("PPO", "DQN", "Rainbow"))
-    found = re.search(r"Over the 13 games .*?: median ([\d.]+), interquartile mean of all trainings ([\d.]+)",
+    found = re.search(r"Over the (\d+) games .*?: median ([\d.]+), interquartile mean of all trainings ([\d.]+)",
                       read("benchmarks/results/atari.md"))
-    assert (pictures["median"], pictures["interquartile mean"]) == found.groups()
+    count = re.search(r"(\d+) cartridges", pictures["agents"])[1]
+    assert (count, pictures["median"], pictures["interquartile mean"]) == found.groups()
     breakout = {(row["sticky"], row["no-ops"]): row["mean"] for row in result_rows("seeds.md") if row["game"] == "breakout"}
     quoted = re.search(r"have (\d+) points with sticky actions and (\d+) with no-ops", flat("README.md")).groups()
     assert all(rounds_to(*pair) for pair in zip(quoted, map(number, (breakout["0.25", "0"], breakout["0", "30"])), strict=True))
