@@ -245,7 +245,7 @@ def test_every_kernel_of_the_source_has_a_case(arch):
     assert launched == {name for name in kernels_of_all if not name.startswith(("store_step", "sample_step"))}
 
 
-DRAW = """#include "rows.h"
+DRAW = """#include "distributions.h"
 extern "C" __global__ void k(unsigned *out, unsigned long long seed, unsigned first, unsigned long long step, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
         out[i] = row_random(seed, first + i, step, step, 0);

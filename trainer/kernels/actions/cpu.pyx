@@ -1,4 +1,4 @@
-"""The kernels of actions on the CPU: the rows of rows.h, shared among as many OpenMP threads as torch has.
+"""The kernels of actions on the CPU: the rows of distributions.h, shared among as many OpenMP threads as torch has.
 
 The functions take torch tensors, first the inputs, then the outputs. Their callers have checked shapes, dtypes and strides.
 """
@@ -11,7 +11,7 @@ import torch
 include "../shared/addresses.pxi"
 
 
-cdef extern from "rows.h" nogil:
+cdef extern from "distributions.h" nogil:
     uint32_t row_random(uint64_t seed, uint32_t environment, uint64_t step, uint64_t kept, int may)
     int row_sample(const float* logits, const uint8_t* action_mask, int actions, uint32_t random, float* log_prob)
     void row_categorical(const float* logits, const uint8_t* action_mask, int actions, int action, float* log_prob,

@@ -1,4 +1,5 @@
 /* Sampling actions, and their log-probabilities and entropies with gradients: a thread has a row. */
+#include "distributions.h"
 #include "threads.h"
 
 /* hold, held: steps for which one in ROW_HELD_SHARE environments keeps its random numbers, if its flag is not 0; NULL: all may.

@@ -1,6 +1,7 @@
 /* The work of a minibatch outside the policy, in one kernel each: taking its sequences out of the rollout, its loss with the
  * gradient, and its end. cuda.py launches them.
  */
+#include "distributions.h"
 #include "threads.h"
 
 #include "row.h"

@@ -1,4 +1,5 @@
 /* A rollout: storing a step, choosing and storing actions, stacks of frames, advantages. */
+#include "distributions.h"
 #include "threads.h"
 
 /* Store a step of a rollout for some environments, in row clock[0] of the storage. A team of threads has an observation of n

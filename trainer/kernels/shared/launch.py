@@ -18,7 +18,7 @@ WARP = 32  # threads of a block if each thread has a whole row: few rows then st
 
 def cuda_module(path: Path, *headers: Path) -> CudaModule:
     """The kernels of a .cu file. headers: those that it includes beside the shared ones."""
-    return CudaModule(path, [SHARED / "rows.h", SHARED / "threads.h", *headers])
+    return CudaModule(path, [*(SHARED / f"{name}.h" for name in ("rows", "distributions", "threads")), *headers])
 
 
 def counter_arguments(number) -> tuple:
