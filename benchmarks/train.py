@@ -30,7 +30,7 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 def config(precision: str, threads: int, minibatch: int) -> Config:
     return Config("breakout", EnvConfig(num_envs=1024, num_threads=threads),
-                  PolicyConfig(encoder_size=SIZE, lstm_size=SIZE, precision=precision),
+                  PolicyConfig(encoder_size=SIZE, lstm_size=SIZE, precision=precision, noise_hold=1),
                   PPOConfig(horizon=64, minibatch=minibatch, epochs=1, total_steps=10**9, normalize_rewards=False),
                   RunConfig(device="cpu"))
 

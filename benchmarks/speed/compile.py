@@ -24,7 +24,8 @@ WARM = 3  # updates of each before those that are measured
 
 def new_session(memory: str, view: str, num_envs: int) -> TrainingSession:
     """Return a training that has not begun."""
-    return make_session(Config("breakout", EnvConfig(num_envs=num_envs, view=view), PolicyConfig(memory=memory),
+    return make_session(Config("breakout", EnvConfig(num_envs=num_envs, view=view),
+                               PolicyConfig(memory=memory, noise_hold=1),
                                PPOConfig(horizon=64, minibatch=num_envs * 16, normalize_rewards=False),
                                RunConfig(device="cpu")))
 

@@ -38,7 +38,7 @@ def config(device: str = "cuda", game: str = "cartpole", **settings) -> Config:
     num_envs = settings.get("num_envs", 6)
     parts: dict[str, dict] = {
         "env": {"num_envs": num_envs, "num_batches": 1, "num_threads": 1},
-        "policy": {"encoder_size": 8, "lstm_size": 6, "precision": "float32"},
+        "policy": {"encoder_size": 8, "lstm_size": 6, "precision": "float32", "noise_hold": 3},
         "ppo": {"horizon": 4, "minibatch": num_envs * 2, "total_steps": 10**6, "epochs": 2},
         "run": {"seed": 5, "device": device, "dashboard": False}}
     self_play = SelfPlayConfig(**settings.pop("self_play", {}))

@@ -43,14 +43,15 @@ def store_step(rows: int, n: int = 7, of=F32, to=F32, actions: int = 0, wide: in
     return [one for one in (clock.numbers, over, frames, *columns, masks, keep, keep_next, inputs) if one is not None]
 
 
-def sample_step(rows: int, actions: int = 4, masked: bool = False):
+def sample_step(rows: int, actions: int = 4, masked: bool = False, hold: int = 1):
     action_mask = flags(rows, actions, share=0.6).to(U8) if masked else None
     clock, action = clock_of(0, 0, 1, 5_000_000_000), torch.empty(rows, dtype=torch.int32)
     stored, (log_prob, value) = torch.zeros(T, rows + 2, dtype=torch.int32), torch.zeros(2, T, rows + 2)
     mine = slice(1, rows + 1)
     columns = kernels.Columns(*[None] * 6, stored[:, mine], log_prob[:, mine], value[:, mine])
     logits = 3 * torch.randn(rows, actions + 1)
-    kernels.sample_step(logits, action_mask, SEED, 100, clock, action, columns, *torch.empty(2, rows))
+    kernels.sample_step(logits, action_mask, SEED, 100, clock, action, columns, *torch.empty(2, rows),
+                        kernels.Held(hold, flags(rows)))
     return action, stored, log_prob, value, clock.numbers
 
 
@@ -60,6 +61,7 @@ CASES = {  # the case: does the C++ compiler give the same bits
     "store_step, bytes": (P(store_step, of=U8, to=U8, n=130), True), "store_step, masks": (P(store_step, actions=11), True),
     "store_step, the last row": (P(store_step, t=T), True),
     "sample_step": (sample_step, False), "sample_step, masked": (P(sample_step, masked=True), False),
+    "sample_step, held": (P(sample_step, hold=16), False),
 }
 
 

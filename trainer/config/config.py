@@ -1,7 +1,7 @@
 """`Config`: all settings of a run, with sizes derived from them."""
 
 import contextlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextvars import ContextVar
 from dataclasses import Field, asdict, dataclass, field, fields, replace
 from typing import Any
@@ -111,7 +111,7 @@ class Config:
         for name, section in SECTIONS.items():
             known = {one.name for one in fields(section)}
             refuse_unknown(settings[name], known, f"{name}.")
-            given = with_added(settings[name], known)
+            given = comparable(settings[name], known)
             refuse_missing(given, known, f"{name}.")
             sections[name] = section(**given)
         if sections["self_play"].self_play and sections["run"].judge_episodes:
@@ -130,28 +130,32 @@ def sizes_checked_later() -> Iterator[None]:
 
 
 def with_added(settings: dict[str, Any], known: Collection[str]) -> dict[str, Any]:
-    """A section as an older version wrote it, with those of the `known` settings that this version has added.
+    """A section as an older version wrote it, with those of the `known` settings that this version has added."""
+    return {later: value for later, value in ADDED_LATER.items() if later in known} | settings
 
-    Settings without effect have today's defaults, so that such runs stand in one group.
+
+def comparable(settings: dict[str, Any], known: Collection[str], searched: Collection[str] = ()) -> dict[str, Any]:
+    """`with_added`, where settings without effect have today's defaults, so that they make no difference between runs.
+
+    searched: settings that a sweep draws; those that have an effect with some of their values stay.
     """
-    added = {later: value for later, value in ADDED_LATER.items() if later in known}
-    idle = {name: value for name, value in without_effect(settings).items() if name in known}
-    return added | settings | idle
+    idle = {name: value for name, value in without_effect(settings, searched).items() if name in known}
+    return with_added(settings, known) | idle
 
 
-def without_effect(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings that have no effect beside those of a section, with their defaults."""
+def without_effect(settings: dict[str, Any], searched: Collection[str] = ()) -> dict[str, Any]:
+    """The settings that have no effect beside those of a section, with their defaults; searched: as for `comparable`."""
     idle: dict[str, Any] = {}
-    if not settings.get("normalize_rewards"):
+    if not settings.get("normalize_rewards") and "normalize_rewards" not in searched:
         idle["normalize_steps"] = PPOConfig.normalize_steps
-    if settings.get("noise_hold", ADDED_LATER["noise_hold"]) == 1:
+    if settings.get("noise_hold", ADDED_LATER["noise_hold"]) == 1 and "noise_hold" not in searched:
         idle["noise_hold_after"] = PolicyConfig.noise_hold_after
     return idle
 
 
-def completed(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a saved run, perhaps of an older version, with those that this version has added."""
-    found = {name: with_added(settings[name], {one.name for one in fields(made)}) for name, made in SECTIONS.items()
+def completed(settings: dict[str, Any], filled: Callable = comparable) -> dict[str, Any]:
+    """The settings of a saved run, perhaps of an older version, with each section as by `comparable`, or `with_added`."""
+    found = {name: filled(settings[name], {one.name for one in fields(made)}) for name, made in SECTIONS.items()
              if isinstance(settings.get(name), dict)}
     if "env" in found and not GameName(settings["game"]).is_gym:  # where it has no effect
         found["env"]["observations"] = EnvConfig.observations

@@ -138,9 +138,9 @@ class PolicyConfig(Section):
     normalize_observations: bool = False
     """Normalize features to mean 0 and deviation 1 by running statistics, and clip them at 10 deviations."""
     noise_hold: int = within(16, 1, 1000)
-    """Exploration: steps for which one in four environments keeps its random numbers. 1: drawn anew in each step."""
+    """Exploration: steps for which one in four environments (at least one) keeps its random numbers. 1: new ones each step."""
     noise_hold_after: Literal["any", "truncation"] = "truncation"
-    """With noise_hold: keep them after any end of an episode, or only before the first end and after a truncation."""
+    """With noise_hold: keep them after any end of an episode, or until one terminates, and again after a truncation."""
     precision: Literal["auto", "float32", "bfloat16", "measure"] = "auto"
     """Type of the matrix products. auto: by a table of the CPU's or GPU's features; measure: the faster one, measured."""
 

@@ -33,7 +33,7 @@ WARM_UP = 6, 2.0  # iterations, in which the graphs are captured, and seconds, i
 def config(num_envs: int, num_batches: int, serial: bool) -> Config:
     """Training on Breakout with one epoch of MINIBATCHES minibatches."""
     return Config("breakout", EnvConfig(num_envs=num_envs, num_batches=num_batches, reward_clip=1.0),
-                  PolicyConfig(encoder_size=128, lstm_size=128),
+                  PolicyConfig(encoder_size=128, lstm_size=128, noise_hold=1),
                   PPOConfig(horizon=HORIZON, minibatch=num_envs * HORIZON // MINIBATCHES, total_steps=10**12,
                             normalize_rewards=False),
                   RunConfig(device="cuda", serial=serial))

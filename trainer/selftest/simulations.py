@@ -75,9 +75,9 @@ def config(num_envs: int, sim: str, memory: str, overlap: bool) -> Config:
     """Training on Breakout with one epoch of minibatches."""
     horizon = figures.HORIZON
     return Config("breakout", EnvConfig(num_envs=num_envs, sim=sim, reward_clip=1.0),
-                  PolicyConfig(encoder_size=128, lstm_size=128, memory=memory),
+                  PolicyConfig(encoder_size=128, lstm_size=128, memory=memory, noise_hold=1),
                   PPOConfig(horizon=horizon, minibatch=num_envs * horizon // figures.MINIBATCHES, total_steps=10**12,
-                            overlap=overlap),
+                            overlap=overlap, normalize_rewards=False),
                   RunConfig(device="cuda", dashboard=False))
 
 

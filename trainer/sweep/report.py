@@ -18,7 +18,7 @@ from optuna.trial import FrozenTrial, TrialState
 from envs_c.files import write_atomically
 from envs_c.text import say
 from trainer.config import Config
-from trainer.config.config import completed, overlay
+from trainer.config.config import completed, overlay, with_added
 from trainer.config.preset import preset_text
 from trainer.errors import SweepError
 from trainer.files import writing
@@ -89,7 +89,7 @@ def settings_of(study: optuna.Study, trial: FrozenTrial) -> Config:
     """The settings of a trial, without those of the section `run`."""
     facts = study.user_attrs["facts"]
     settings = facts["settings"]
-    shared = {name: section for name, section in completed(settings).items() if name not in ("game", "run")}
+    shared = {name: section for name, section in completed(settings, with_added).items() if name not in ("game", "run")}
     config = overlay(Config(settings["game"]), shared)
     changes: dict[str, dict[str, Any]] = {"ppo": {"minibatch": trial.user_attrs["settings"]["minibatch"]}}
     for name, line in facts["ranges"].items():

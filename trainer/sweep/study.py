@@ -6,7 +6,7 @@ import secrets
 import socket
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import optuna
@@ -16,7 +16,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from trainer.config import Config
 from trainer.config.before_parse import option_of, written
-from trainer.config.config import with_added
+from trainer.config.config import comparable
 from trainer.config.sections import OF_THE_MACHINE
 from trainer.errors import SweepError
 from trainer.sweep.storage import is_there, open_storage
@@ -254,12 +254,13 @@ def _facts(study: optuna.Study) -> dict[str, Any]:
     return study.user_attrs["facts"]
 
 
-def first_difference(there: Any, here: dict[str, Any], named: Callable[[str], str] = option_of) -> str | None:
+def first_difference(there: Any, here: dict[str, Any], named: Callable[[str], str] = option_of,
+                     searched: Collection[str] = ()) -> str | None:
     """The first difference between nested settings in a storage and those of this command, in words; None if they are equal.
 
     The game comes first: another one has other settings too. Settings that were added after the storage was written are no
     difference while they have the value from before.
-    named: the name of a setting in a section, as the user knows it.
+    named: the name of a setting in a section, as the user knows it. searched: the settings that a sweep draws.
     """
     if not isinstance(there, dict):
         return "they are damaged"
@@ -269,7 +270,7 @@ def first_difference(there: Any, here: dict[str, Any], named: Callable[[str], st
             if before != settings:
                 return f"{section} is {written(settings)} and was {written(before)}"
             continue
-        before, settings = with_added(before, settings), with_added(settings, settings)
+        before, settings = (comparable(one, settings, searched) for one in (before, settings))
         if before != settings:
             key = min(key for key in settings.keys() | before.keys() if settings.get(key) != before.get(key))
             return f"{named(key)} is {written(settings.get(key))} and was {written(before.get(key))}"
@@ -281,6 +282,8 @@ def _check_same(name: str, there: dict[str, Any], here: dict[str, Any]) -> None:
     if isinstance(run := there["settings"].get("run"), dict):  # that of an older sweep has neither
         there["settings"]["run"] = {"seeds": 1, "cost_aware": False} | run
     ranges = [{"ranges": {f"the range of {key}": line for key, line in facts["ranges"].items()}} for facts in (there, here)]
-    if difference := first_difference(there["settings"], here["settings"]) or first_difference(*ranges, named=str):
+    searched = there["ranges"].keys() | here["ranges"].keys()
+    if difference := (first_difference(there["settings"], here["settings"], searched=searched)
+                      or first_difference(*ranges, named=str)):
         raise SweepError(f"the sweep {name!r} exists, but {difference}; give the options of its first command, or choose "
                          "another --name")

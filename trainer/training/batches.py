@@ -63,7 +63,8 @@ def step_seconds(share: Config, device: Device, precision: torch.dtype, count: i
     source = make_source(share.game, share.env, share.env.num_envs, share.run.seed, count)
     with contextlib.closing(Pipeline(source, count, device, graphs=graphs)) as pipeline:
         policy = make_policy(share.policy, source, share.run.seed, precision).to(device.torch_device)
-        actor = Actor(policy, pipeline, Storage.empty(HORIZON, pipeline, policy), share.run.seed)
+        actor = Actor(policy, pipeline, Storage.empty(HORIZON, pipeline, policy), share.run.seed,
+                      noise_hold=share.policy.noise_hold, noise_hold_after=share.policy.noise_hold_after)
         pipeline.reset()
         _rollout(actor)
         times, begin = [], time.perf_counter()

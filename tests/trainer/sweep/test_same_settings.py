@@ -8,6 +8,7 @@ import pytest
 from trainer.config import Config, PolicyConfig, RunConfig
 from trainer.errors import SweepError
 from trainer.sweep.bench import Plan
+from trainer.sweep.space import Range
 from trainer.sweep.study import SeededByTrial, facts_of, first_difference, open_study
 from trainer.sweep.tasks import open_bench
 
@@ -84,3 +85,12 @@ def test_a_setting_without_effect_is_no_difference(storage):
                   for after in ("any", "truncation"))
     open_study(storage, "sweep", one, None)
     assert open_study(storage, "sweep", other, None)[1] is False
+
+
+def test_a_setting_that_has_an_effect_with_some_values_of_a_range_is_a_difference(storage):
+    ranges = (Range("policy", "noise_hold", choices=(1, 16)),)
+    one, other = (facts_of(Config("pong", policy=PolicyConfig(noise_hold=1, noise_hold_after=after)), ranges)
+                  for after in ("any", "truncation"))
+    open_study(storage, "sweep", one, None)
+    with pytest.raises(SweepError, match="exists, but --noise-hold-after is truncation and was any; give the options"):
+        open_study(storage, "sweep", other, None)

@@ -66,6 +66,18 @@ def test_the_best_settings_of_a_sweep_from_before_a_setting_keep_how_its_trials_
     assert facts["settings"]["ppo"]["normalize_rewards"] and settings_of(study, study.best_trial).ppo.normalize_steps == 0
 
 
+def test_settings_that_have_an_effect_with_some_values_of_a_range_stay_as_the_trials_had_them(sweep):
+    base = overlay(BASE, {"policy": {"noise_hold": 1, "noise_hold_after": "any"}})
+    study = sweep(3, base=base, space={"policy": {"noise_hold": {"choices": [16, 8]}}})
+    held = {trial.params["noise_hold"] for trial in study.trials}
+    assert held <= {16, 8}
+    for trial in study.trials:
+        made = settings_of(study, trial).policy
+        assert (made.noise_hold, made.noise_hold_after) == (trial.params["noise_hold"], "any")
+    found = preset_file(GameName("cartpole"), str(sweep.folder / "best.toml")).policy
+    assert found.noise_hold in held and found.noise_hold_after == "any"
+
+
 def test_of_equal_scores_the_cheaper_one_is_the_best(sweep):
     study = sweep(10, space={"ppo": {"epochs": {"choices": [3, 1, 2]}}})  # no setting of the score, and minutes are epochs
     assert len({trial.params["epochs"] for trial in study.trials}) > 1 and len({trial.value for trial in study.trials}) == 1
