@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from pages_support import flat, number
+from pages_support import flat, number, result_rows, tables
 
 from benchmarks.common import RESULTS
 from benchmarks.scores import scales, seeds
@@ -119,7 +119,7 @@ def test_a_trial_that_became_the_preset_has_no_ratio_to_itself():
 
 
 FIRST_STEPS = "--normalize-rewards --normalize-steps 600000 --reward-scale 1 --value-clip 0"
-AT_FULL_LENGTH = re.findall(r"\| ([\w -]+) \| ([\d,.]+(?:, [\d,.]+)+) \| ([\d,.]+) \| ([\d,.]+) to ([\d,.]+) \|",
+AT_FULL_LENGTH = re.findall(r"\| ([\w -]+) \| ([\d.]+) \| ([\d,.]+(?:, [\d,.]+)+) \| ([\d,.]+) \| ([\d,.]+) to ([\d,.]+) \|",
                             flat("docs/lab_book.md").partition(f"this one rule, `{FIRST_STEPS}`")[2].partition("In Freeway")[0])
 
 
@@ -127,13 +127,25 @@ def test_the_lab_book_has_six_games_with_the_unit_of_the_first_steps():
     assert len(AT_FULL_LENGTH) == 6
 
 
-@pytest.mark.parametrize(("name", "quoted"), [(name, quoted) for name, *quoted in AT_FULL_LENGTH])
-def test_the_unit_of_the_first_steps_is_compared_with_the_ten_seeds_of_the_page(name, quoted):
-    game = {"2048": "g2048", "Pac-Man": "pacman"}.get(name, name.lower().replace(" ", "_"))
+def name_of(game):
+    """The name of a game in the code."""
+    return {"2048": "g2048", "Pac-Man": "pacman"}.get(game, game.lower().replace(" ", "_"))
+
+
+@pytest.mark.parametrize(("name", "sticky", "quoted"), [(name, sticky, quoted) for name, sticky, *quoted in AT_FULL_LENGTH])
+def test_the_unit_of_the_first_steps_is_compared_with_the_ten_seeds_of_the_page(name, sticky, quoted):
     trained = [one for one in sorted(json.loads((RESULTS / "scales.json").read_text()), key=scales.key)
-                      if (one["game"], one["rule"]) == (game, FIRST_STEPS)]
+                      if (one["game"], one["sticky"], one["rule"]) == (name_of(name), float(sticky), FIRST_STEPS)]
     ten = [one["scores"]["sampled"] for one in scales.of_bench(trained[0])]
     assert len(ten) == 10
     quoted = [*quoted[0].split(", "), *quoted[1:]]
     found = [*(one["score"] for one in trained), sum(ten) / 10, min(ten), max(ten)]
     assert [number(one) for one in quoted] == [float(f"{one:.0f}" if one >= 100 else f"{one:.1f}") for one in found]
+
+
+def test_the_lab_book_has_each_ten_seeds_of_the_unit_of_the_first_steps():
+    quoted = next(rows for rows in tables("docs/lab_book.md") if "the rule" in rows[0])
+    found = [{"game": row["game"], "sticky": row["sticky"], "the rule": f"{row['mean']} ({row['95% interval']})",
+              "the preset": row["bench"]}
+             for row in result_rows("scales.md") if row["settings"] == FIRST_STEPS and row["seeds"] == "10"]
+    assert [row | {"game": name_of(row["game"])} for row in quoted] == found
