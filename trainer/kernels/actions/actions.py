@@ -23,6 +23,7 @@ class Held(NamedTuple):
 
 
 DRAWN_ANEW = Held()
+"""All environments draw anew in each step."""
 
 
 def sample(logits, action_mask, seed: int, first: int, step, action, log_prob, num_actions: int, value=None,
