@@ -113,12 +113,13 @@ def masks(rows, actions):
     return action_mask
 
 
-def draw(device, logits, action_mask=None, seed=3, first=0, step=9, actions=None, value=None):
+def draw(device, logits, action_mask=None, seed=3, first=0, step=9, actions=None, value=None, held=kernels.DRAWN_ANEW):
     """`kernels.sample` on `device`, for CPU tensors; the results are moved to the CPU."""
     action = torch.empty(len(logits), dtype=torch.int32, device=device)
     log_prob = torch.empty(len(logits), device=device)
     action_mask = None if action_mask is None else action_mask.to(device)
-    kernels.sample(logits.to(device), action_mask, seed, first, step, action, log_prob, actions or logits.shape[1], value)
+    kernels.sample(logits.to(device), action_mask, seed, first, step, action, log_prob, actions or logits.shape[1], value,
+                   held)
     return action.cpu(), log_prob.cpu()
 
 
@@ -236,6 +237,12 @@ REFUSED = {  # invalid arguments: (error, its text, the call)
     "no column for the value": (ValueError, r"logits must have the shape \(4, 5\), not \(4, 4\)",
                                 lambda: draw("cpu", torch.zeros(4, 4), value=torch.zeros(4))),
     "step": (TypeError, "step must be torch.int64", lambda: draw("cpu", torch.zeros(4, 4), step=torch.zeros(1))),
+    "held for no step": (ValueError, "held.steps must be 1 or more, and below 2[*][*]63, not 0",
+                         lambda: draw("cpu", torch.zeros(4, 4), held=kernels.Held(0))),
+    "held too long": (ValueError, "held.steps must be 1 or more",
+                      lambda: draw("cpu", torch.zeros(4, 4), held=kernels.Held(2**63))),
+    "who holds": (ValueError, r"held.may must have the shape \(4,\), not \(3,\)",
+                  lambda: draw("cpu", torch.zeros(4, 4), held=kernels.Held(4, torch.ones(3)))),
     "action": (TypeError, "action must be torch.int32",
                lambda: kernels.categorical(torch.zeros(4, 4), None, ACTION[:, 0].long())),
     "rows apart": (ValueError, "evenly spaced",

@@ -26,6 +26,13 @@ DRAWN_ANEW = Held()
 """All environments draw anew in each step."""
 
 
+def check_held(held: Held, like: torch.Tensor):
+    """Check `held` for the rows of `like`. Raises ValueError, or TypeError for a dtype."""
+    if not 1 <= held.steps < 2**63:
+        raise ValueError(f"held.steps must be 1 or more, and below 2**63, not {held.steps}")
+    check(like, torch.float32, (len(like),), **{"held.may": held.may})
+
+
 def sample(logits, action_mask, seed: int, first: int, step, action, log_prob, num_actions: int, value=None,
            held: Held = DRAWN_ANEW):
     """Draw an action for each of B environments: `reference.sample`.
@@ -44,7 +51,8 @@ def sample(logits, action_mask, seed: int, first: int, step, action, log_prob, n
     check(logits, torch.float32, (rows, width), logits=logits)
     check(logits, torch.uint8, (rows, num_actions), action_mask=action_mask)
     check(logits, torch.int32, (rows,), action=action)
-    check(logits, torch.float32, (rows,), log_prob=log_prob, value=value, may=held.may)
+    check(logits, torch.float32, (rows,), log_prob=log_prob, value=value)
+    check_held(held, logits)
     check_counter("step", step, logits)
     run("sample", VERSIONS, (logits, action_mask, seed, first, step, num_actions, *held), (action, log_prob, value))
 
@@ -80,7 +88,8 @@ def gaussian_sample(mean, log_deviation, seed: int, first: int, step, action, lo
     check(mean, torch.float32, (rows, count + 1 if value is not None else max(count, mean.shape[1])), mean=mean)
     check(mean, torch.float32, (count,), log_deviation=log_deviation)
     check(mean, torch.float32, (rows, count), action=action)
-    check(mean, torch.float32, (rows,), log_prob=log_prob, value=value, may=held.may)
+    check(mean, torch.float32, (rows,), log_prob=log_prob, value=value)
+    check_held(held, mean)
     check_counter("step", step, mean)
     run("gaussian_sample", VERSIONS, (mean, log_deviation, seed, first, step, *held), (action, log_prob, value))
 

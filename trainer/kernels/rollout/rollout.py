@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import torch
 
-from trainer.kernels.actions.actions import DRAWN_ANEW, Held, sample
+from trainer.kernels.actions.actions import DRAWN_ANEW, Held, check_held, sample
 from trainer.kernels.choose import CPU, CUDA, REFERENCE, pick, run
 from trainer.kernels.rollout import cpu, cuda, reference
 from trainer.kernels.shared.arguments import check, check_counter, check_dtype
@@ -196,7 +196,7 @@ def _sample_on_gpu(out, action_mask, seed: int, first: int, numbers, action, col
     check(out, torch.float32, (rows, count + 1), out=out)
     check(out, torch.uint8, (rows, count), action_mask=action_mask)
     check(out, torch.int32, (rows,), action=action)
-    check(out, torch.float32, (rows,), may=held.may)
+    check_held(held, out)
     check(out, torch.int64, (4,), clock=numbers)
     cuda.sample_step(out, action_mask, seed, first, numbers, action, *columns[6:], *held)
 
