@@ -101,7 +101,8 @@ class Config:
 
     @classmethod
     def from_dict(cls, settings: dict[str, Any]) -> "Config":
-        """The inverse of `to_dict`; settings in ADDED_LATER may be missing, and self-play may have judgments, which it ignored.
+        """The inverse of `to_dict`; settings without effect get their defaults, those in ADDED_LATER may be missing, and
+        self-play may have judgments, which it ignored.
 
         Raises ConfigError for unknown and missing settings and for the first bad value.
         """

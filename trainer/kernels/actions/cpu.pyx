@@ -12,6 +12,7 @@ include "../shared/addresses.pxi"
 
 
 cdef extern from "distributions.h" nogil:
+    int row_may_hold(uint64_t hold, const float* held, long long k)
     uint32_t row_random(uint64_t seed, uint32_t environment, uint64_t step, uint64_t kept, int may)
     int row_sample(const float* logits, const uint8_t* action_mask, int actions, uint32_t random, float* log_prob)
     void row_categorical(const float* logits, const uint8_t* action_mask, int actions, int action, float* log_prob,
@@ -31,15 +32,13 @@ def sample(logits, action_mask, uint64_t seed, uint32_t first, step, int actions
     cdef int k, rows = logits.shape[0], threads = torch.get_num_threads()
     cdef size_t width = logits.shape[1]
     cdef uint64_t at = int(step), kept = at // hold
-    cdef bint some = hold > 1
     cdef floats numbers = reals(logits), chances = reals(log_prob), values = reals(value), flags = reals(held)
     cdef uint8_t* masks = bytes_of(action_mask)
     cdef int32_t* chosen = <int32_t*><size_t>action.data_ptr()
     with nogil:
         for k in prange(rows, schedule="static", num_threads=threads):
             chosen[k] = row_sample(numbers + k * width, NULL if masks == NULL else masks + <size_t>k * actions, actions,
-                                   row_random(seed, first + k, at, kept, some and (flags == NULL or flags[k] != 0)),
-                                   chances + k)
+                                   row_random(seed, first + k, at, kept, row_may_hold(hold, flags, k)), chances + k)
             if values != NULL:
                 values[k] = numbers[k * width + actions]
 
@@ -76,13 +75,12 @@ def gaussian_sample(mean, log_deviation, uint64_t seed, uint32_t first, step, ui
     cdef int k, rows = mean.shape[0], n = log_deviation.shape[0], threads = torch.get_num_threads()
     cdef size_t width = mean.shape[1]
     cdef uint64_t at = int(step), kept = at // hold
-    cdef bint some = hold > 1
     cdef floats means = reals(mean), widths = reals(log_deviation), chosen = reals(action), chances = reals(log_prob)
     cdef floats values = reals(value), flags = reals(held)
     with nogil:
         for k in prange(rows, schedule="static", num_threads=threads):
-            row_gaussian_sample(means + k * width, widths, n, seed, first + k, at, kept,
-                                some and (flags == NULL or flags[k] != 0), chosen + <size_t>k * n, chances + k)
+            row_gaussian_sample(means + k * width, widths, n, seed, first + k, at, kept, row_may_hold(hold, flags, k),
+                                chosen + <size_t>k * n, chances + k)
             if values != NULL:
                 values[k] = means[k * width + n]
 

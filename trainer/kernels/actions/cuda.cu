@@ -14,7 +14,7 @@ extern "C" __global__ void sample(const float *logits, int64 width, const uint8_
     for (int64 k = mine.first; k < rows; k += mine.stride) {
         const float *row = logits + k * width;
         action[k] = row_sample(row, action_mask ? action_mask + k * actions : nullptr, (int)actions,
-                               row_random(seed, (uint32_t)(first + k), (uint64_t)step, kept, may_hold(hold, held, k)),
+                               row_random(seed, (uint32_t)(first + k), (uint64_t)step, kept, row_may_hold(hold, held, k)),
                                log_prob + k);
         if (value) value[k] = row[actions];
     }
@@ -48,7 +48,7 @@ extern "C" __global__ void gaussian_sample(const float *mean, int64 width, const
     for (int64 k = mine.first; k < rows; k += mine.stride) {
         const float *row = mean + k * width;
         row_gaussian_sample(row, log_deviation, (int)n, seed, (uint32_t)(first + k), (uint64_t)step, kept,
-                            may_hold(hold, held, k), action + k * n, log_prob + k);
+                            row_may_hold(hold, held, k), action + k * n, log_prob + k);
         if (value) value[k] = row[n];
     }
 }

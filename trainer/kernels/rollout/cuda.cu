@@ -68,7 +68,7 @@ extern "C" __global__ void sample_step(const float *logits, const uint8_t *actio
         const float *row = logits + k * (actions + 1);
         int64 at = t * environments + k;
         action[k] = row_sample(row, action_mask ? action_mask + k * actions : nullptr, (int)actions,
-                               row_random(seed, (uint32_t)(first + k), (uint64_t)step, kept, may_hold(hold, held, k)),
+                               row_random(seed, (uint32_t)(first + k), (uint64_t)step, kept, row_may_hold(hold, held, k)),
                                log_probs + at);
         stored[at] = action[k];
         values[at] = row[actions];

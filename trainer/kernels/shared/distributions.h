@@ -34,6 +34,11 @@ ROW void row_random_pair(uint64_t seed, uint32_t environment, uint64_t step, uin
         (step) = (kept);                                 \
     }
 
+/* 1 if the environment of row k may hold its random numbers for `hold` steps. held: not 0 for those that may; NULL: all may. */
+ROW int row_may_hold(uint64_t hold, const float *held, long long k) {
+    return hold > 1 && (!held || held[k] != 0.0f);
+}
+
 /* The first word of index 0, held as by ROW_HOLD. */
 ROW uint32_t row_random(uint64_t seed, uint32_t environment, uint64_t step, uint64_t kept, int may) {
     uint32_t word0, word1;

@@ -26,11 +26,6 @@ ROW Share share() {
     return {(int64)blockIdx.x * blockDim.x + threadIdx.x, (int64)gridDim.x * blockDim.x};
 }
 
-/* 1 if the environment of row k may hold its random numbers for `hold` steps. held: not 0 for those that may; NULL: all may. */
-ROW int may_hold(int64 hold, const float *held, int64 k) {
-    return hold > 1 && (!held || held[k] != 0.0f);
-}
-
 /* The elements of a thread if a team of threads has a row of n units: the rows `row`, `row + rows`, ..., and in each row the
  * units `unit`, `unit + units`, ... Neighbouring threads have neighbouring units, so that their memory accesses coalesce. */
 struct Place {
