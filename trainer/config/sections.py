@@ -140,7 +140,7 @@ class PolicyConfig(Section):
     noise_hold: int = within(16, 1, 1000)
     """Exploration: steps for which one in four environments (at least one) keeps its random numbers. 1: new ones each step."""
     noise_hold_after: Literal["any", "truncation"] = "truncation"
-    """With noise_hold: keep them after any end of an episode, or until one terminates, and again after a truncation."""
+    """When they are kept. any: always. truncation: until an episode terminates, and again after one that is truncated."""
     precision: Literal["auto", "float32", "bfloat16", "measure"] = "auto"
     """Type of the matrix products. auto: by a table of the CPU's or GPU's features; measure: the faster one, measured."""
 

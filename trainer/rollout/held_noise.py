@@ -10,7 +10,7 @@ import torch
 
 
 def note_ends(may: torch.Tensor, terminated: torch.Tensor, truncated: torch.Tensor):
-    """Update which environments may hold their random numbers after a step, if an end decides it.
+    """Update which environments may hold their random numbers, by the ends of episodes in a step.
 
     An environment does so until one of its episodes terminates, and again from its next truncation on: an episode that is
     truncated may have stood still, and one that terminates has found what to avoid or to reach.

@@ -14,8 +14,8 @@ VERSIONS = {REFERENCE: reference, CPU: cpu, CUDA: cuda}
 class Held(NamedTuple):
     """One in four environments, those whose number is a multiple of 4, uses the same random numbers for some steps.
 
-    steps: so many. 1: all environments draw anew in each step.
-    may: (B,) float32, 0 for environments that draw anew all the same; None: none does.
+    steps: how many. 1: every environment draws new numbers in each step.
+    may: (B,) float32, 0 for those of them that draw new numbers in each step all the same. None: all of them hold theirs.
     """
 
     steps: int = 1
@@ -23,7 +23,7 @@ class Held(NamedTuple):
 
 
 DRAWN_ANEW = Held()
-"""All environments draw anew in each step."""
+"""Every environment draws new random numbers in each step."""
 
 
 def check_held(held: Held, like: torch.Tensor):

@@ -25,8 +25,8 @@ ROW void row_random_pair(uint64_t seed, uint32_t environment, uint64_t step, uin
 #define ROW_HELD_SHARE 4 /* as in reference.py of the actions, and the next one too */
 #define ROW_HELD_SEED 0xD1B54A32D192ED03u
 
-/* One in ROW_HELD_SHARE environments that `may` has held numbers: those of the step `kept`, the quotient of the step and the
- * steps that it holds them, with a seed of their own. A macro, since pointers to the three would need a GPU's local memory. */
+/* If `may`, one in ROW_HELD_SHARE environments takes the random numbers of step `kept` in place of `step`, with a seed of their
+ * own. kept: step / hold, so that they stay for `hold` steps. A macro: pointers to the three would need a GPU's local memory. */
 #define ROW_HOLD(seed, environment, step, kept, may)     \
     if ((may) && (environment) % ROW_HELD_SHARE == 0) {  \
         (seed) += ROW_HELD_SEED;                         \
