@@ -36,25 +36,26 @@ def finish(policy: Policy, league: League, run: RunConfig, folder: Path, log, *,
     step: of the training, as in its last checkpoint.
 
     Sampled actions count for the ratings; greedy ones are only stated. evaluation.json holds the result against the last
-    anchor, the strongest, and the others under "opponents". The film shows the best game against the last anchor.
+    anchor, the strongest, and all results under "opponents". The film shows the best game against the strongest. These games
+    come first, and evaluation.json is written after each anchor, so an interrupt loses only the rest.
     """
     played: dict[str, list[Evaluation]] = {}  # with sampled, and with greedy actions
-    for name in league.anchors:
+    for name in reversed(league.anchors):
         played[name] = play_protocols(policy, league.game, _against(league, name), greedy=None if run.eval_greedy else False,
                                       episodes=run.eval_episodes, seed=run.seed, ticker=log.ticker,
-                                      filmed=film.SECONDS if run.gif else 0.0)
+                                      filmed=film.SECONDS if run.gif and not played else 0.0)
+        strongest, *_ = played.values()
+        opponents = {each: together(played[each]) for each in league.anchors if each in played}
+        write_summary(folder, together(strongest) | {"opponents": opponents} | filmed(strongest[0], run), step)
         league.note_anchor(name, played[name][0].returns, league.pool.size)
         for result in played[name]:
             log.note(f"against {name}: won {(result.returns > 0).mean():.0%}")
             note(log, result)
+        if run.gif and len(played) == 1:
+            log.note(film.write_or_say(strongest[0], best(strongest[0]), folder / "episode.gif"))
     league.write(folder)
     for line in league.describe().splitlines():
         log.note(line)
-    if played:
-        opponents = {name: together(results) for name, results in played.items()}
-        write_summary(folder, opponents[name] | {"opponents": opponents} | filmed(played[name][0], run), step)
-        if run.gif:
-            log.note(film.write_or_say(played[name][0], best(played[name][0]), folder / "episode.gif"))
 
 
 def _match(league: League, policy: Policy, name: str, episodes: int, seed: int, go_on: Callable[[], None]) -> Evaluation:

@@ -209,7 +209,27 @@ def test_a_draw_is_no_game_won(tmp_path, monkeypatch):
     session = make_session(config())
     run = replace(session.config.run, eval_episodes=4, eval_greedy=False)
     matches.finish(session.policy, session.league, run, tmp_path, SimpleNamespace(note=notes.append, ticker=None), step=0)
-    assert [one for one in notes if one.startswith("against")] == ["against random: won 25%", "against greedy: won 25%"]
+    assert [one for one in notes if one.startswith("against")] == ["against greedy: won 25%", "against random: won 25%"]
+
+
+def test_an_interrupt_of_the_evaluation_loses_only_the_anchors_not_yet_played(tmp_path, monkeypatch):
+    real, began = matches.play_protocols, []
+
+    def interrupted_in_the_second(*given, **more):
+        began.append(more["filmed"])
+        if len(began) == 2:
+            raise KeyboardInterrupt
+        return real(*given, **more)
+
+    monkeypatch.setattr(matches, "play_protocols", interrupted_in_the_second)
+    session = make_session(config())
+    run = replace(session.config.run, eval_episodes=4, gif=True)
+    with pytest.raises(KeyboardInterrupt):
+        matches.finish(session.policy, session.league, run, tmp_path, SimpleNamespace(note=print, ticker=None), step=5)
+    summary = json.loads((tmp_path / "evaluation.json").read_text())
+    assert summary["opponents"].keys() == {"greedy"} and summary["step"] == 5
+    assert summary["mean"] == summary["opponents"]["greedy"]["mean"] and len(summary["others"]) == 1
+    assert (tmp_path / "episode.gif").stat().st_size and "film_score" in summary
 
 
 def on_a_rank(settings: Config, iterations: int, folder: str | None):
