@@ -46,7 +46,7 @@ def test_a_single_process_has_the_same_calls():
 
 @pytest.mark.parametrize(("fails", "result"), [(False, "from rank 0"), (True, "rank 0 fails")])
 def test_the_others_wait_for_a_slow_call_of_rank_0_for_longer_than_the_time_out(pair, fails, result):
-    assert pair(work.slow, 6.0, 2.0, fails) == [[result, (True,)]] * 2
+    assert pair(work.slow, 12.0, 4.0, fails) == [[result, (True,)]] * 2
     pair.join()
 
 
