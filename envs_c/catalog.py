@@ -1,5 +1,6 @@
 """The games by name: `games()`, `game(name)`, `load(path)`, `make(name, ...)`, and their ids in Gymnasium's registry."""
 
+import contextlib
 import functools
 import importlib
 import inspect
@@ -7,6 +8,7 @@ import os
 import pkgutil
 from collections.abc import Sequence
 from importlib.metadata import entry_points
+from pathlib import Path
 
 import gymnasium
 from gymnasium.envs.registration import registry
@@ -16,7 +18,7 @@ from envs_c.console import cartridges
 from envs_c.engine import checks
 from envs_c.errors import ContractError, EnvsError, InvalidArgument, UnknownGame, UnknownSetting, did_you_mean
 from envs_c.game import Game
-from envs_c.gymnasium_env import ArcadeEnv, ArcadeVectorEnv, ale
+from envs_c.gymnasium_env import METADATA, ArcadeEnv, ArcadeVectorEnv, MaskedArcadeEnv, ale
 
 PACKAGE = importlib.import_module("envs_c.games")  # the folder; the name `games` is the function below
 GROUP = "envs_c.games"  # of entry points, by which installed packages offer games
@@ -63,9 +65,7 @@ def game(name: str):
     if name == cartridges.ANY:
         return cartridges.cartridge(name)  # which says how one is named
     if name not in built_in():
-        known = name in cartridges.table()
-        cartridge = f"the console plays a cartridge of this name, {cartridges.PREFIX}{name}." if known else ""
-        hint = cartridge or outside.hint_of_path(name) or did_you_mean(name, games())
+        hint = hint_of(name) or did_you_mean(name, games())
         hint = " ".join(filter(None, [hint, f"The games are {', '.join(games())}"]))
         raise UnknownGame(f"unknown game {checks.shown(name)}: {hint}")
     return _built_in_game(name)
@@ -86,6 +86,16 @@ def _installed_game(name: str):
 
 def _built_in_game(name: str):
     return importlib.import_module(f"{PACKAGE.__name__}.{name}").GAME
+
+
+def hint_of(name: str) -> str:
+    """A hint for a name that is no game's: how the cartridge or the file that it names is written; empty if there is none."""
+    if name in cartridges.table():
+        return f"the console plays a cartridge of this name, {cartridges.PREFIX}{name}."
+    with contextlib.suppress(OSError, ValueError):  # the name is none that a file can have
+        if cartridges.names_a_file(name) and Path(name).is_file():
+            return f"the console plays this file as {cartridges.PREFIX}{name}."
+    return outside.hint_of_path(name)
 
 
 def load(path):
@@ -202,7 +212,11 @@ def make_single(name: str, render_mode=None, **settings) -> ArcadeEnv:
         if setting in settings:
             raise InvalidArgument(f"{setting} must be left out, not {checks.shown(settings[setting])}: gymnasium.make gives "
                                   "one environment that its caller resets; use gymnasium.make_vec for more")
-    return ArcadeEnv(make(name, 1, autoreset="disabled", render_mode=render_mode, **settings), render_mode)
+    vector = make(name, 1, autoreset="disabled", render_mode=render_mode, **settings)
+    return (MaskedArcadeEnv if vector.game.has_mask else ArcadeEnv)(vector, render_mode)
+
+
+make_single.metadata = METADATA  # Gymnasium reads it, and collects frames by itself for "rgb_array_list"
 
 
 def register(game) -> str:

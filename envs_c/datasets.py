@@ -9,6 +9,7 @@
 It needs the extra `minari`. `import envs_c` loads neither this module nor minari.
 """
 
+import copy
 import inspect
 import shutil
 import warnings
@@ -16,12 +17,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from gymnasium.envs.registration import EnvSpec, registry
 
 from envs_c import install
+from envs_c.catalog import make
 from envs_c.engine import checks
 from envs_c.errors import InvalidArgument, UnknownSetting, did_you_mean
 from envs_c.gymnasium_env import ArcadeVectorEnv
 from envs_c.gymnasium_env.infos import copied, row_of
+from envs_c.outside import SOURCES
 
 try:
     import minari
@@ -34,6 +38,7 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"envs_c.datasets needs minari, which is not installed: {install.hint('minari')}",
                               name=error.name) from error
 
+OF_STEPPING = ("autoreset", "copy", "num_threads", "render_mode", "seed")  # settings that make no difference to an episode
 OWN = ("dataset_id", "buffer", "env", "observation_space", "action_space")  # arguments of Minari that `record` gives
 TEXTS = {"author": (str, set), "author_email": (str, set), "algorithm_name": (str,), "code_permalink": (str,),
          "description": (str,)}
@@ -79,11 +84,26 @@ def record(dataset_id: str, env: ArcadeVectorEnv, act: Act, episodes: int, *, se
         warnings.simplefilter("ignore", UserWarning)  # Minari names each fact that `about` leaves out
         try:
             return minari.create_dataset_from_buffers(
-                dataset_id, made[:episodes], observation_space=env.single_observation_space,
+                dataset_id, made[:episodes], env=spec_of(env), observation_space=env.single_observation_space,
                 action_space=env.single_action_space, **{"jpeg_encoding": False, **about})
         except BaseException:
             shutil.rmtree(there, ignore_errors=True)  # half of a dataset: it would be in the way of the next call
             raise
+
+
+def spec_of(env: ArcadeVectorEnv) -> EnvSpec | None:
+    """What Minari's `recover_environment` makes an environment with the same settings from; None for a game from a path."""
+    (chosen, *_), settings = env._arguments
+    registered = registry.get(chosen.gym_id)
+    if chosen in SOURCES or registered is None:
+        return None
+    defaults = inspect.signature(make).parameters
+    changed = {name: value for name, value in settings.items()
+               if name not in OF_STEPPING and (name not in defaults or value != defaults[name].default)}
+    del changed["options"]
+    spec = copy.deepcopy(registered)
+    spec.kwargs.update({**changed, **env.core.options})
+    return spec
 
 
 def check_about(about: dict[str, Any]) -> None:

@@ -150,8 +150,8 @@ def extension_modules(*sources: str) -> list:
 
 
 def texts_of(source: Path) -> dict[str, bytes]:
-    """The contents of `source` and of the .pxd and .pxi files beside it, by name."""
-    parts = (part for part in sorted(source.parent.glob("*.px[di]")) if part.is_file())
+    """The contents of `source` and of the .pxd, .pxi and .h files beside it, by name."""
+    parts = (part for ending in ("px[di]", "h") for part in sorted(source.parent.glob(f"*.{ending}")) if part.is_file())
     return {part.name: part.read_bytes() for part in (source, *parts)}
 
 
@@ -232,7 +232,7 @@ def compile_module(source: Path, texts: dict[str, bytes], scratch: Path, compile
                    more: tuple[str, ...] = ()) -> Path:
     """Translate and compile `source` in the folder `scratch`; returns the module's path there. Raises CompileFailed.
 
-    texts: the contents of `source` and of the .pxd and .pxi files beside it, by name. The files may have changed since they
+    texts: the contents of `source` and of the .pxd, .pxi and .h files beside it, by name. The files may have changed since they
         were read, so copies are compiled.
     more: those of `compiler_flags` that the linker needs too; messages then name lines of the .pyx, not of the C file.
     """
@@ -249,7 +249,7 @@ def compile_module(source: Path, texts: dict[str, bytes], scratch: Path, compile
         with naming(scratch / name):
             (scratch / name).write_bytes(text)
     extension = Extension(source.stem, [str(scratch / source.name)], extra_compile_args=compiler_flags,
-                          extra_link_args=list(more))
+                          include_dirs=[str(scratch)], extra_link_args=list(more))
 
     def library(named: bool) -> Path:
         """named: True if messages of the C compiler are to name lines of the .pyx."""

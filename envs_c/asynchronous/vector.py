@@ -14,7 +14,7 @@ from envs_c.engine.busy import Flag
 from envs_c.errors import CannotCopy, InvalidArgument, OutOfTurn
 from envs_c.gymnasium_env import ArcadeVectorEnv, batched
 from envs_c.gymnasium_env.buffers import aligned_zeros
-from envs_c.gymnasium_env.infos import add_ends, add_last, add_lives, episode
+from envs_c.gymnasium_env.infos import add_ends, add_last, add_lives, add_lost, episode
 from envs_c.machine import cores
 from envs_c.types import Actions, AnyArray, Flags, Infos, Integers, Rewards, Screen, Seed
 from envs_c.views import VIEWS, listed
@@ -148,7 +148,11 @@ class ArcadeAsyncEnv(VectorEnv[AnyArray, Actions, Any]):
 
     def step(self, actions: Actions, env_id: Integers | int | None = None
              ) -> tuple[AnyArray, Rewards, Flags, Flags, Infos]:
-        """`send`, then `recv`."""
+        """`send`, then `recv`. Raises what they raise, and OutOfTurn before anything is sent."""
+        with self._alone:
+            if env_id is not None and self.in_flight + (sent := len(self._ids(env_id))) < self.batch_size:
+                raise OutOfTurn(f"step needs {self.batch_size} environments, its batch_size, but env_id has {sent} and "
+                                f"{self.in_flight} are in flight: name more, or call send(actions, env_id) and later recv()")
         self.send(actions, env_id)
         return self.recv()
 
@@ -179,6 +183,8 @@ class ArcadeAsyncEnv(VectorEnv[AnyArray, Actions, Any]):
             if final is not None:
                 action_mask = None if vector._action_mask is None else vector._final_action_mask[rows]
                 add_last(infos, over, statistics, final, action_mask, final_lives)
+        if vector._same_step and self.core.life_loss_info:
+            add_lost(infos, terminated & ~over, observations)
         return observations, vector._reward[rows].astype(np.float64), terminated, truncated, infos
 
     def _observations(self, rows, over):

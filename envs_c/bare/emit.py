@@ -15,7 +15,7 @@ from pathlib import Path
 
 import envs_c
 from envs_c import flags, outside
-from envs_c.errors import CompileFailed, ContractError, InvalidArgument
+from envs_c.errors import CompileFailed, ContractError, EnvsError, InvalidArgument
 
 PACKAGE = outside.PACKAGE
 ROOT = PACKAGE.parent
@@ -175,7 +175,12 @@ def values_of(option) -> range:
 
 
 def copy_headers(folder: Path) -> None:
-    """Copy Python's headers; the sizes of C's types in them become those of the compiler's target."""
+    """Copy Python's headers; the sizes of C's types in them become those of the compiler's target.
+
+    Raises InvalidArgument, and changes nothing, if `folder` holds other files.
+    """
+    if folder.exists() and not (folder / "Python.h").is_file():
+        raise InvalidArgument(f"{folder} must be new, or hold Python's headers of an earlier call: its files would be removed")
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(sysconfig.get_paths()["include"], folder)
     text = Path(sysconfig.get_config_h_filename()).read_text(encoding="utf-8")
@@ -187,4 +192,7 @@ def copy_headers(folder: Path) -> None:
 if __name__ == "__main__":
     if len(sys.argv) != 3 or sys.argv[1] not in built_in():
         sys.exit(f"usage: python -m envs_c.bare.emit GAME FOLDER; GAME is one of {', '.join(built_in())}")
-    emit(sys.argv[1], Path(sys.argv[2]))
+    try:
+        emit(sys.argv[1], Path(sys.argv[2]))
+    except EnvsError as error:
+        sys.exit(str(error))

@@ -55,6 +55,20 @@ def add_last(infos: dict, over, statistics: dict, observations, action_mask, liv
     infos["_final_obs"], infos["_final_info"] = over.copy(), over.copy()
 
 
+def add_lost(infos: dict, lost, observations):
+    """Add the observations after lost lives that are reported as ends: the present ones, since the episodes go on.
+
+    lost: (N,) bool, the environments of these lives.
+    observations: (N, *shape), or a dict of such.
+    """
+    if not lost.any():
+        return
+    infos.setdefault("final_obs", np.full(len(lost), None, dtype=object))
+    for i in np.flatnonzero(lost):
+        infos["final_obs"][i] = copied(row_of(observations, i))
+    infos["_final_obs"] = lost | infos.get("_final_obs", False)
+
+
 def first(infos: dict) -> dict:
     """Environment 0's part of a vector environment's infos."""
     info = {key: first(value) if isinstance(value, dict) else value[0]

@@ -100,6 +100,14 @@ class ArcadeEnv(gymnasium.Env[Observations, SupportsIndex], Generic[Observations
         self.vector.close()
 
 
+class MaskedArcadeEnv(ArcadeEnv[Observations]):
+    """One environment of a game with illegal moves."""
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """The legal actions, (num_actions,) bool, in the present state, as sb3-contrib's MaskablePPO asks for them."""
+        return self.vector._action_mask[0] != 0
+
+
 def one_action(value: SupportsIndex, count: int) -> npt.NDArray[np.integer[Any]]:
     """The action of one environment as a (1,) array of integers of any width. Its range is checked with the step.
 

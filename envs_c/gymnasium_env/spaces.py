@@ -4,8 +4,10 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 
+from envs_c.engine import checks
 from envs_c.engine.vecenv import VecEnv
-from envs_c.views import VIEWS, Part
+from envs_c.errors import InvalidArgument
+from envs_c.views import VIEWS, Part, listed
 
 BOUNDS = ("low", "high", "bounded_below", "bounded_above")
 
@@ -86,3 +88,13 @@ def box(core: VecEnv, frame_stack: int, keepdim: bool) -> spaces.Box:
         # frames from before the episode's start are zeros, which may lie outside the game's bounds
         low, high = (np.stack([bound] * frame_stack) for bound in (np.minimum(low, 0), np.maximum(high, 0)))
     return spaces.Box(low, high, dtype=dtype.type)
+
+
+def checked_keepdim(keepdim: bool, view: str) -> bool:
+    """The setting `keepdim`. Raises InvalidArgument if it has no effect under this view."""
+    wanted = checks.boolean("keepdim", keepdim)
+    if wanted and not any(part.channels == 1 for part in VIEWS[view].parts):
+        raise InvalidArgument(f"keepdim must be False under view {view!r}, not True: it gives grey pictures an axis of one "
+                              "channel; leave it out, or choose view="
+                              + listed(lambda view: any(part.channels == 1 for part in view.parts)))
+    return wanted

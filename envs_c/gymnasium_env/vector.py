@@ -18,13 +18,13 @@ from envs_c.game import Game
 from envs_c.gymnasium_env.ale import ACTIONS, checked_actions, game_actions
 from envs_c.gymnasium_env.buffers import COUNTED, MOST_TURNS, Buffers, Turns, aligned_zeros
 from envs_c.gymnasium_env.copies import Copies, recorded
-from envs_c.gymnasium_env.infos import add_ends, add_last, add_lives, copied
+from envs_c.gymnasium_env.infos import add_ends, add_last, add_lives, add_lost, copied
 from envs_c.gymnasium_env.results import Results
 from envs_c.gymnasium_env.snapshot import close_snapshot, kind_of, open_snapshot
-from envs_c.gymnasium_env.spaces import batched, observation_space, shape_of
+from envs_c.gymnasium_env.spaces import batched, checked_keepdim, observation_space, shape_of
 from envs_c.play.human import Human
 from envs_c.types import Actions, Flags, Infos, Integers, Observations, Options, Rewards, Screen, Seed
-from envs_c.views import VIEWS, listed
+from envs_c.views import VIEWS
 
 METADATA = {"render_modes": ["human", "rgb_array"], "render_fps": 60}  # of the class; an environment has its game's frame rate
 MODES = {mode.value.lower().replace("-", ""): mode for mode in AutoresetMode}
@@ -41,7 +41,8 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
     - "episode_stats" with "r" (raw return), "l" (steps) and "t" (seconds), and "_episode_stats", the mask of the
       environments whose episode ended: only in steps in which an episode ended. Gymnasium's RecordEpisodeStatistics adds
       "episode", with the sums of the rewards that it sees;
-    - "final_obs", "final_info" and their masks: under autoreset "same_step", in steps in which an episode ended.
+    - "final_obs", "final_info" and their masks: under autoreset "same_step", in steps in which an episode ended;
+      "final_obs" also of lost lives that `life_loss_info` reports, with the present observation, as ale-py has it.
     """
 
     _human: Human | None = None  # the window of render_mode "human"
@@ -59,11 +60,7 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         if self.frame_stack > 1 and len(self._parts) > 1:
             raise InvalidArgument(f"frame_stack must be 1 under view {self.core.view!r}, not {frame_stack}: stack the parts "
                                   "yourself")
-        self.keepdim = checks.boolean("keepdim", keepdim)
-        if self.keepdim and not any(part.channels == 1 for part in VIEWS[self.core.view].parts):
-            raise InvalidArgument(f"keepdim must be False under view {self.core.view!r}, not True: it gives grey pictures an "
-                                  "axis of one channel; leave it out, or choose view="
-                                  + listed(lambda view: any(part.channels == 1 for part in view.parts)))
+        self.keepdim = checked_keepdim(keepdim, self.core.view)
         self.copy = checks.boolean("copy", copy)
         self.render_mode = checks.choice("render_mode", "rgb_array" if render_mode is None else render_mode,
                                          ("human", "rgb_array"))
@@ -190,7 +187,10 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
             self._over = self._none if self._same_step else over
             if self._human:
                 self._human.show(paced=True)
-            return self._observations(), *self._results.outcome(), infos
+            observations, (rewards, terminated, truncated) = self._observations(), self._results.outcome()
+            if self._same_step and self.core.life_loss_info:
+                add_lost(infos, terminated & ~over, observations)
+            return observations, rewards, terminated, truncated, infos
 
     def _push(self, over):
         """Add the newest observation to the frame stacks.

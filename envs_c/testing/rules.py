@@ -36,7 +36,8 @@ def rule(function):
 
 def rule_text(name: str) -> str:
     """A rule as one line of text."""
-    return RULES[name].__doc__.strip().splitlines()[0]
+    text = RULES[name].__doc__ or name.replace("_", " ")  # python -OO keeps no docstrings
+    return text.strip().splitlines()[0]
 
 
 def need(holds, fault: str, kind: type[Broken] = Broken):

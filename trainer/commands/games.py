@@ -7,9 +7,10 @@ from pathlib import Path
 
 import envs_c
 from envs_c.__main__ import main, parse
-from envs_c.console.cartridges import PREFIX
+from envs_c.catalog import hint_of
+from envs_c.console.cartridges import PREFIX, names_a_file
 from envs_c.errors import did_you_mean
-from envs_c.outside import expanded, hint_of_path
+from envs_c.outside import expanded
 from envs_c.text import say
 from trainer.errors import ConfigError, RunError
 from trainer.files import may_write
@@ -95,8 +96,10 @@ def _check_run(name: str) -> None:
         raise RunError(f"{name} cannot be played with keys, since Gymnasium does not name its actions: play one of "
                        f"{', '.join(envs_c.games())}, or watch a run")
     try:
+        if names_a_file(name):
+            raise RunError(f"{name} is no run")
         find(name)
     except RunError as error:
-        if hint := hint_of_path(name) or did_you_mean(name.lower(), envs_c.games(), 0.6):
+        if hint := hint_of(name) or did_you_mean(name.lower(), envs_c.games(), 0.6):
             raise RunError(f"there is no game and no run {name!r}; {hint}") from error
         raise

@@ -127,7 +127,7 @@ def checked_game(text: str, verbs: Iterable[str] = ()) -> GameName:
     elif game.is_cartridge:
         envs_c.game(game)
     elif not game.is_gym and game not in games:
-        hint = outside.hint_of_path(game) or did_you_mean(game, [*games, *verbs], 0.5)
+        hint = catalog.hint_of(game) or did_you_mean(game, [*games, *verbs], 0.5)
         raise ConfigError(f"unknown game {game!r}; {hint}{' ' if hint else ''}GAME must be {names()}, "
                           f"a path to a .pyx, atari:NAME or gym:ID{'; --help lists the verbs' if verbs else ''}")
     return game

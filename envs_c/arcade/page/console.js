@@ -57,7 +57,7 @@ import { md5 } from "./md5.js";
  */
 
 const SIZES = [2048, 4096, 8192, 16384, 32768], LARGEST = 32768;
-const BANK = 4096, EXTRA = 128; // bytes; EXTRA of a cartridge's own RAM
+const BANK = 4096, PORTS = 256; // bytes; PORTS to write and to read a cartridge's own RAM
 const DPC = 10240, DPC_MOST = 10496; // bytes of a DPC cartridge that are used, and of its file at most
 /** @type {Object<number, string>} kinds by the size of the ROM */
 const KINDS = { 8192: "F8", 16384: "F6", 32768: "F4" };
@@ -95,7 +95,7 @@ function filled(bytes, given) {
   const kind = size === 2 * BANK ? kindOf8k(rom) : KINDS[size] ?? "plain";
   if (given || !Object.values(KINDS).includes(kind)) return { rom, kind: given || kind };
   for (let bank = 0; bank < size; bank += BANK)
-    for (let k = bank; k < bank + EXTRA; k++) if (rom[k] !== rom[k + EXTRA]) return { rom, kind };
+    for (let k = bank; k < bank + PORTS; k++) if (rom[k] !== rom[bank]) return { rom, kind };
   return { rom, kind: `${kind}SC` };
 }
 

@@ -40,7 +40,7 @@ export function complete(about, given) {
   if (noopMax && about.actions[0] !== "NOOP") throw new RangeError(`noopMax must be 0 in ${about.name}, which has no NOOP`);
   return {
     count: check("count", given.count ?? 1, 1, about.capacity), view, options, noopMax,
-    frameSkip: check("frameSkip", given.frameSkip ?? about.frameSkip, 1, 10000),
+    frameSkip: check("frameSkip", given.frameSkip ?? about.frameSkip, 1, 1000),
     sticky: check("sticky", given.sticky ?? 0, 0, 1, false),
     timeLimit: check("timeLimit", (given.timeLimit === undefined ? about.timeLimit : given.timeLimit) ?? 0, 0, 2 ** 31 - 1),
   };

@@ -67,6 +67,21 @@ def test_there_is_memory_for_the_value_of_an_option_with_the_most_actions_and_fe
     assert {value: len(found["actions"]) for value, found in build.variants(game)["map"].items()} == {"1": 3, "2": 2}
 
 
+def test_headers_replace_those_of_an_earlier_call_and_nothing_else(tmp_path):
+    mine = tmp_path / "include" / "mine.h"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    with pytest.raises(envs_c.InvalidArgument, match=r"include must be new, or hold Python's headers of an earlier call"):
+        emit.copy_headers(mine.parent)
+    assert mine.read_text() == "mine" and list(mine.parent.iterdir()) == [mine]
+    mine.unlink()
+    mine.parent.rmdir()
+    for _ in range(2):
+        emit.copy_headers(mine.parent)
+        assert (mine.parent / "Python.h").is_file() and not (mine.parent / "old.h").exists()
+        (mine.parent / "old.h").write_text("old")
+
+
 def own_game(tmp_path, monkeypatch, text: str):
     """The `Game` of a .pyx with this text, compiled in a cache of its own."""
     monkeypatch.setenv("ENVS_C_CACHE", str(tmp_path / "cache"))

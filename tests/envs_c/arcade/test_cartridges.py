@@ -103,6 +103,23 @@ def test_the_digest_in_javascript_is_md5():
     assert found == [hashlib.md5(data[:length], usedforsecurity=False).hexdigest() for length in range(201)]
 
 
+def banks(size: int, begin: bytes) -> bytes:
+    """A file without instructions whose banks of 4 KB begin with these bytes."""
+    return b"".join(begin.ljust(4096, b"\xff") for _ in range(size // 4096))
+
+
+@needs_browser_tools
+@pytest.mark.parametrize(("data", "kind"), [
+    (bytes(100), "plain"), (banks(4096, b""), "plain"), (banks(8192, b"\0" * 256), "F8SC"), (banks(8192, b""), "F8SC"),
+    (banks(8192, bytes(range(128)) * 2), "F8"), (banks(8192, b"\0" * 255), "F8"), (banks(16384, b"\7" * 256), "F6SC"),
+    (banks(16384, bytes(range(128)) * 2), "F6"), (banks(32768, b"\7" * 255), "F4"), (bytes(10240), "DPC")],
+    ids=lambda value: value if isinstance(value, str) else f"{len(value)} bytes")
+def test_the_page_takes_a_file_for_the_kind_that_the_console_takes_it_for(data, kind, folder):
+    assert cartridges.filled(data, "")[1] == kind
+    table = folder / console_page.TABLE
+    assert json.loads(node("kinds.mjs", table, given=data)) == json.loads(table.read_text())["kinds"][kind]
+
+
 @needs_browser_tools
 def test_the_table_of_the_page_is_that_of_the_console(folder):
     table = json.loads((folder / console_page.TABLE).read_text())

@@ -25,7 +25,7 @@ def result(k: int, observations, rewards, terminated, truncated, infos) -> tuple
     if STATS in infos and infos[f"_{STATS}"][k]:
         parts += [infos[STATS]["r"][k], infos[STATS]["l"][k]]
     if "final_obs" in infos and infos["_final_obs"][k]:
-        parts += [infos["final_obs"][k], infos["final_info"].get("action_mask", np.zeros(N))[k]]
+        parts += [infos["final_obs"][k], infos.get("final_info", {}).get("action_mask", np.zeros(N))[k]]
     return tuple(np.asarray(part).tobytes() for part in parts)
 
 

@@ -72,6 +72,16 @@ def test_recv_needs_a_batch_in_flight(env, sent):
         env.recv()
 
 
+def test_a_step_of_too_few_environments_sends_none(env):
+    env.async_reset()
+    first, second = (env.recv()[4]["env_id"] for _ in range(2))
+    with pytest.raises(envs_c.OutOfTurn, match="step needs 2 environments, its batch_size, but env_id has 1 and 0 are"):
+        env.step([0], first[:1])
+    assert env.in_flight == 0
+    env.send([0], first[:1])
+    assert set(env.step([0], second[:1])[4]["env_id"]) == {first[0], second[0]}
+
+
 @pytest.mark.parametrize(("call", "error", "message"), [
     (lambda env: env.send([0, 0]), envs_c.OutOfTurn, "env_id must be given before the first recv"),
     (lambda env: env.send([0], [2]), envs_c.NotReset, r"environment 2 of toy was never reset: call async_reset\(\[2\]\)"),

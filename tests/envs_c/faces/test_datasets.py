@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support import TOY
 
 import envs_c
 
@@ -51,6 +52,31 @@ def test_minari_reads_the_episodes_that_were_played(view):
         for i, episode in enumerate((first, second)):
             assert (episode.actions[t], episode.rewards[t]) == (actions[i], rewards[i])
             assert (episode.terminations[t], episode.truncations[t]) == (terminated[i], truncated[i])
+
+
+@pytest.mark.parametrize(("game", "settings"), [
+    ("breakout", {"view": "pixels", "frame_stack": 2, "sticky": 0.25, "time_limit": 7, "reward_clip": (-1, 1), "lives": 2}),
+    ("go", {"size": 5, "picture_size": (20, 30), "view": "both"})], ids=["breakout", "go"])
+def test_minari_recovers_an_environment_that_plays_the_same_episodes(game, settings):
+    env = envs_c.make(game, 1, copy=False, seed=3, **settings)
+    datasets.record("arcade/recovered-v0", env, alternating(env), 1, seed=5)
+    again = minari.load_dataset("arcade/recovered-v0").recover_environment()
+    assert again.observation_space == env.single_observation_space and again.action_space == env.single_action_space
+    episode = next(minari.load_dataset("arcade/recovered-v0").iterate_episodes())
+    seen = [again.reset(seed=5)[0]]
+    for action, reward, over in zip(episode.actions, episode.rewards, episode.truncations, strict=True):
+        observation, *results = again.step(action)
+        seen.append(observation)
+        assert results[:1] == [reward] and results[2] == over
+    for t, observation in enumerate(seen):
+        parts = observation if isinstance(observation, dict) else {"": observation}
+        assert all(np.array_equal(part(episode.observations, name, t), one) for name, one in parts.items()), t
+
+
+def test_a_game_given_by_a_path_is_no_environment_to_recover():
+    env = envs_c.make(str(TOY), 1, time_limit=3)
+    datasets.record("arcade/mine-v0", env, alternating(env), 1)
+    assert minari.load_dataset("arcade/mine-v0").env_spec is None
 
 
 def test_each_round_has_its_own_seed():

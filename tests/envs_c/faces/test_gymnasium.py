@@ -179,6 +179,21 @@ def test_settings_that_a_single_environment_does_not_have_are_named(setting):
         gymnasium.make(IDS[0], **setting)
 
 
+def test_gymnasium_collects_the_screens_of_an_episode():
+    with warnings.catch_warnings(action="error"):
+        env = gymnasium.make(IDS[0], render_mode="rgb_array_list")
+    plain = gymnasium.make(IDS[0], render_mode="rgb_array")
+    expected = []
+    for one in (env, plain):
+        one.reset(seed=1)
+    expected.append(plain.render())
+    for _ in range(5):
+        env.step(0)
+        plain.step(0)
+        expected.append(plain.render())
+    assert np.array_equal(env.render(), expected) and env.render_mode == "rgb_array_list"
+
+
 @pytest.mark.parametrize("make", [gymnasium.make, gymnasium.make_vec])
 def test_an_unknown_render_mode_is_named(make):
     message = "render_mode must be one of 'human', 'rgb_array', not 'ansi'"

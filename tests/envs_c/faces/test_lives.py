@@ -7,6 +7,7 @@ from ale_py import AtariVectorEnv
 
 import envs_c
 from envs_c.gymnasium_env.ale import CARTRIDGES
+from envs_c.gymnasium_env.infos import row_of
 
 GAMES = [name for name in envs_c.games() if envs_c.game(name).has_lives]
 SERVE = [1, 0, 0]  # actions that lose Breakout's balls, again and again
@@ -55,6 +56,29 @@ def test_breakout_reports_lives_and_ends_as_ale_does(settings, mode):
         assert terminated.dtype == their_terminated.dtype and terminated.tolist() == their_terminated.tolist(), t
         assert truncated.tolist() == their_truncated.tolist(), t
         our_lives, their_lives = infos["lives"], their_infos["lives"]
+
+
+@pytest.mark.parametrize("settings", [{}, {"frame_stack": 2, "copy": False}, {"view": "both"}], ids=repr)
+def test_a_lost_life_reported_as_an_end_has_the_present_observation_as_its_last(settings):
+    """As ale-py has it under "same_step"; "final_info" is only of episodes that ended."""
+    env = envs_c.make("breakout", 2, autoreset="same_step", life_loss_info=True, **settings)
+    env.reset(seed=1)
+    lost = ended = 0
+    for t in range(300):
+        observations, _, terminated, _, infos = env.step([SERVE[t % 3], 0])
+        over = infos.get("_final_info", np.zeros(2, bool))
+        assert infos.get("_final_obs", np.zeros(2, bool)).tolist() == terminated.tolist(), t
+        assert not over.any() or over.tolist() == infos["_episode_stats"].tolist()
+        for i in np.flatnonzero(terminated):
+            last, present = infos["final_obs"][i], row_of(observations, i)
+            same = all(map(np.array_equal, parts(last), parts(present)))
+            assert same != over[i] and not any(map(np.shares_memory, parts(last), parts(observations))), t
+        lost, ended = lost + (terminated & ~over).sum(), ended + over.sum()
+    assert lost > 2 * ended > 0
+
+
+def parts(observations) -> list[np.ndarray]:
+    return list(observations.values()) if isinstance(observations, dict) else [observations]
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -1,8 +1,10 @@
 """The interface to stable-baselines3: every step compared with SB3's DummyVecEnv; SB3's wrappers and algorithms."""
 
 import copy
+import importlib.util
 import warnings
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
@@ -253,3 +255,20 @@ def test_action_masks_have_the_form_that_maskable_ppo_needs():
             assert np.array_equal((begun if "episode" in info else info)["action_mask"], now)
     env.set_state(state)
     assert np.array_equal(np.stack(env.env_method("action_masks")), legal)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("sb3_contrib") is None, reason="needs sb3-contrib")
+def test_maskable_ppo_takes_single_environments_and_sb3_s_own_vector_of_them():
+    from sb3_contrib import MaskablePPO
+    from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+    env = gymnasium.make("envs_c:Arcade/Go-v0", size=5)
+    _, info = env.reset(seed=1)
+    for _ in range(30):
+        masks = get_action_masks(env)
+        assert masks.dtype == bool and np.array_equal(masks, info["action_mask"])
+        *_, terminated, truncated, info = env.step(np.flatnonzero(masks)[0])
+        if terminated or truncated:
+            _, info = env.reset()
+    model = MaskablePPO("MlpPolicy", make_vec_env("envs_c:Arcade/Go-v0", 2, env_kwargs={"size": 5}), n_steps=16, batch_size=16)
+    assert model.learn(32).num_timesteps == 32
+    assert not is_masking_supported(gymnasium.make("envs_c:Arcade/Breakout-v0"))

@@ -101,6 +101,19 @@ def test_the_name_of_its_folder_is_answered_with_its_file_and_another_file_with_
     assert capsys.readouterr().err == f"error: there is no game and no run 'meteors'; {hint}\n"
 
 
+def test_the_name_or_the_file_of_a_cartridge_is_answered_with_the_name_that_the_console_knows(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.bin").write_bytes(bytes(4096))
+    for name, hint in (("qbert", "the console plays a cartridge of this name, atari:qbert."),
+                       ("mine.bin", "the console plays this file as atari:mine.bin.")):
+        with pytest.raises(envs_c.UnknownGame, match=rf"^unknown game '{name}': {hint} The games are "):
+            envs_c.game(name)
+        with pytest.raises(ConfigError, match=rf"^unknown game '{name}'; {hint} GAME must be "):
+            checked_game(name)
+        assert train(["play", name]) == 2
+        assert capsys.readouterr().err == f"error: there is no game and no run '{name}'; {hint}\n"
+
+
 def test_without_room_for_its_files_no_folder_stays_and_the_same_command_works_later(tmp_path, monkeypatch, capsys):
     def full(path, parts):
         if path.suffix == ".toml":

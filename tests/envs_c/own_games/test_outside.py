@@ -73,17 +73,20 @@ def test_loading_again_compiles_nothing_and_a_change_does(loaded, tmp_path, monk
     assert len(calls) == 1
 
 
-def test_a_change_of_a_pxd_beside_the_game_compiles_it_again(cache, tmp_path):
-    (tmp_path / "extra_rules.pxd").write_text("cdef enum: SPEED = 1\n")
+@pytest.mark.parametrize(("name", "text", "use"), [
+    ("extra_rules.pxd", "cdef enum: SPEED = {}\n", "from extra_rules cimport SPEED"),
+    ("extra_rules.h", "#define SPEED {}\n", 'cdef extern from "extra_rules.h":\n    const int SPEED')])
+def test_a_change_of_a_file_beside_the_game_compiles_it_again(cache, tmp_path, name, text, use):
+    (tmp_path / name).write_text(text.format(1))
     source = tmp_path / "extra.pyx"
     source.write_text(TOY.read_text().replace('name="toy", title="Toy"', 'name="extra", title="Extra"')
-                      + "\nfrom extra_rules cimport SPEED\nspeed = SPEED\n")
+                      + f"\n{use}\nspeed = SPEED\n")
 
     def speed():
         return sys.modules[f"envs_c_outside_extra_{outside.built(source).parent.name}"].speed
     envs_c.load(source)
     assert speed() == 1
-    (tmp_path / "extra_rules.pxd").write_text("cdef enum: SPEED = 2\n")
+    (tmp_path / name).write_text(text.format(2))
     envs_c.load(source)
     assert speed() == 2
 

@@ -25,6 +25,13 @@ def site(tmp_path_factory):
     return folder
 
 
+def test_files_that_are_no_site_are_not_removed(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    result = run(sys.executable, TOOLS / "build_site.py", tmp_path)
+    assert result.returncode and f"must be new or empty, or hold an earlier build of the site, not {tmp_path}" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
 def test_every_game_has_a_page_with_its_film(site):
     for name in envs_c.built_in():
         page = (site / "docs" / "games" / f"{name}.html").read_text(encoding="utf-8")
