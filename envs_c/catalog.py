@@ -12,13 +12,14 @@ from pathlib import Path
 
 import gymnasium
 from gymnasium.envs.registration import registry
+from gymnasium.wrappers import RenderCollection
 
 from envs_c import outside
 from envs_c.console import cartridges
 from envs_c.engine import checks
 from envs_c.errors import ContractError, EnvsError, InvalidArgument, UnknownGame, UnknownSetting, did_you_mean
 from envs_c.game import Game
-from envs_c.gymnasium_env import METADATA, ArcadeEnv, ArcadeVectorEnv, MaskedArcadeEnv, ale
+from envs_c.gymnasium_env import ArcadeEnv, ArcadeVectorEnv, MaskedArcadeEnv, ale
 
 PACKAGE = importlib.import_module("envs_c.games")  # the folder; the name `games` is the function below
 GROUP = "envs_c.games"  # of entry points, by which installed packages offer games
@@ -206,17 +207,17 @@ def make_vector(name: str, num_envs: int = 1, render_mode=None, **settings) -> A
     return make(name, num_envs, render_mode=render_mode, **settings)
 
 
-def make_single(name: str, render_mode=None, **settings) -> ArcadeEnv:
-    """Called by `gymnasium.make` for the ids of the games."""
+def make_single(name: str, render_mode=None, **settings) -> ArcadeEnv | RenderCollection:
+    """Called by `gymnasium.make` for the ids of the games. With render_mode "rgb_array_list", `render` gives all frames."""
     for setting in ("num_envs", "autoreset"):
         if setting in settings:
             raise InvalidArgument(f"{setting} must be left out, not {checks.shown(settings[setting])}: gymnasium.make gives "
                                   "one environment that its caller resets; use gymnasium.make_vec for more")
-    vector = make(name, 1, autoreset="disabled", render_mode=render_mode, **settings)
-    return (MaskedArcadeEnv if vector.game.has_mask else ArcadeEnv)(vector, render_mode)
-
-
-make_single.metadata = METADATA  # Gymnasium reads it, and collects frames by itself for "rgb_array_list"
+    collected = isinstance(render_mode, str) and render_mode == "rgb_array_list"
+    shown = "rgb_array" if collected else render_mode
+    vector = make(name, 1, autoreset="disabled", render_mode=shown, **settings)
+    env = (MaskedArcadeEnv if vector.game.has_mask else ArcadeEnv)(vector, shown)
+    return RenderCollection(env) if collected else env
 
 
 def register(game) -> str:
