@@ -116,12 +116,13 @@ cartpole_reset(double *poles, uint64_t *rng, int32_t *length, int32_t *last_acti
  *       times zero, to the angle. A compiler cannot remove this, since zero times infinity is NaN.
  * sticky: probability of repeating the last action.
  * given: the reward of a step.
- * totals: (2, N), number of ended episodes and sum of their steps. */
+ * totals: (2, N), number of ended episodes and sum of their steps.
+ * recent_length: (recent, N), steps of an environment's ended episode k in row k modulo `recent`. */
 extern "C" __global__ void __launch_bounds__(1024)
 cartpole_step(double *poles, uint64_t *rng, int32_t *length, int32_t *last_action, uint8_t *over, const int32_t *actions,
               float *observation, float *reward, float *terminated, float *truncated, uint8_t *ended, float *ended_return,
-              int32_t *ended_length, long long *totals, long long n, long long time_limit, long long work, float sticky,
-              float given) {
+              int32_t *ended_length, long long *totals, int32_t *recent_length, long long recent, long long n,
+              long long time_limit, long long work, float sticky, float given) {
     for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x) {
         ended[i] = 0;
         if (over[i]) {
@@ -153,6 +154,7 @@ cartpole_step(double *poles, uint64_t *rng, int32_t *length, int32_t *last_actio
             over[i] = ended[i] = 1;
             ended_return[i] = (float)steps;
             ended_length[i] = steps;
+            recent_length[totals[i] % recent * n + i] = steps;
             totals[i] += 1;
             totals[n + i] += steps;
         }

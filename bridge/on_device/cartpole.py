@@ -15,6 +15,7 @@ import envs_c
 from bridge.actions import discrete
 from bridge.errors import DeviceError
 from bridge.nvrtc import CudaModule
+from bridge.on_device.recent import RECENT, newest
 from bridge.on_device.snapshots import as_tensor, pack, unpack
 from bridge.on_device.tensors import require_tensor
 from envs_c.engine import checks
@@ -70,6 +71,7 @@ class CartPole:
         self._length, self._last_action = self._zeros(torch.int32), self._zeros(torch.int32)
         self._over = self._zeros(torch.uint8)
         self._totals = self._zeros(torch.int64, 2)   # number of ended episodes, and sum of their steps
+        self._recent = self._zeros(torch.int32, RECENT)  # lengths of the newest episodes
         self._started = False
 
     def _zeros(self, dtype: torch.dtype, *before: int) -> torch.Tensor:
@@ -114,13 +116,13 @@ class CartPole:
         require_tensor("truncated", truncated, torch.float32, (self.num_envs,), self.device)
 
     def take_ended(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return the last episode of every environment in which one ended since `clear_totals`, and clear the totals.
+        """Return the episodes that ended since `clear_totals`, up to RECENT of each environment, and clear the totals.
 
         Returns returns (float64), lengths (int32) and numbers of the environments (int64). Waits for the device.
         """
-        which = torch.nonzero(self._totals[0]).squeeze(1)
+        ended = newest(self._totals[0], self._recent, self._recent)  # each step has the raw reward 1
         self.clear_totals()
-        return self.ended_return[which].double(), self.ended_length[which], which
+        return ended
 
     def clear_totals(self):
         """Set the counters of ended episodes to zero."""
@@ -184,8 +186,8 @@ class CartPoleKernel(CartPole):
     def _step(self, actions, observation, reward, terminated, truncated):
         self.module.launch("cartpole_step", self.num_envs, self._poles, self._rng, self._length, self._last_action, self._over,
                            actions, observation, reward, terminated, truncated, self.ended, self.ended_return,
-                           self.ended_length, self._totals, self.num_envs, self.time_limit, self.work, self.sticky,
-                           self.step_reward, block=self.block)
+                           self.ended_length, self._totals, self._recent, RECENT, self.num_envs, self.time_limit, self.work,
+                           self.sticky, self.step_reward, block=self.block)
 
     def _search(self, rounds: int = 3, steps: int = 20) -> dict[int, float]:
         """Return the seconds per step with each block size, the least of several rounds. Leaves the environments unchanged."""

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from bridge.on_device.cartpole import MULTIPLIER, CartPole
+from bridge.on_device.recent import RECENT
 
 DRAWS = 8  # 32-bit random numbers for a new episode
 # The series of cartpole.pyx in the square of the angle, highest power first. The sine is its series times the angle.
@@ -31,6 +32,7 @@ class CartPoleTensors(CartPole):
         self._rates = self._zeros(float64, 2)  # acceleration, turn
         self._force, self._square, self._sine, self._cosine, self._push, self._part = self._zeros(float64, 6)
         self._old, self._drawn, self._spare = (self._zeros(int64, DRAWS) for _ in range(3))
+        self._newest = self._zeros(torch.int32, 1)
         self._next = self._zeros(int64)
         self._uniform = self._zeros(torch.float32)
         self._begins, self._flag, self._other = (self._zeros(torch.bool) for _ in range(3))
@@ -142,7 +144,11 @@ class CartPoleTensors(CartPole):
         self.ended.copy_(self._over)
         torch.where(self._flag, self._length, self.ended_length, out=self.ended_length)
         self.ended_return.copy_(self.ended_length)
-        one, steps = self._spare[:2]
+        one, steps, row = self._spare[0], self._spare[1], self._spare[2:3]
+        torch.remainder(self._totals[:1], RECENT, out=row)
+        torch.gather(self._recent, 0, row, out=self._newest)
+        torch.where(self._flag, self._length, self._newest, out=self._newest)
+        self._recent.scatter_(0, row, self._newest)
         one.copy_(self._over)
         steps.copy_(self._length)
         self._totals[0].add_(one)

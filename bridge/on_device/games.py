@@ -15,6 +15,7 @@ from bridge.actions import discrete
 from bridge.errors import DeviceError
 from bridge.nvrtc import CudaModule
 from bridge.on_device.cartridge import InsertedCartridge
+from bridge.on_device.recent import RECENT, newest
 from bridge.on_device.snapshots import as_tensor
 from bridge.on_device.tensors import require_tensor
 from envs_c.bare import device as compiler
@@ -96,6 +97,8 @@ class DeviceGame:
         self.final_action_mask = self._zeros(torch.uint8, self.action_mask_size) if same_step and game.has_mask else None
         self.final_lives = self._zeros(torch.int32) if same_step and game.has_lives else None
         self._totals = torch.zeros(2, self.num_envs, dtype=torch.int64, device=self.device)  # episodes, and their steps
+        self._recent = [torch.zeros(RECENT, self.num_envs, dtype=dtype, device=self.device)  # returns and lengths
+                        for dtype in (torch.float64, torch.int32)]
         self._options = self._from_host(np.array([*env.options.values(), 0.0]))
         self._backdrop, self._sums, self._edges = self._prepare(game, pixels)
         pictures = (1 + same_step) * env.num_envs if pixels else 0
@@ -169,8 +172,8 @@ class DeviceGame:
     def _launch(self, name: str, actions, selected, observation, reward, terminated, truncated, action_mask):
         self.module.launch(name, self.num_envs, self.states, actions, selected, observation, reward, terminated, truncated,
                            action_mask, self.final_observation, self.final_action_mask, self.ended, self.ended_return,
-                           self.ended_length, self.lives, self.final_lives, self._totals, self._options, self._kept,
-                           *self._numbers, self.num_envs)
+                           self.ended_length, self.lives, self.final_lives, self._totals, *self._recent, self._options,
+                           self._kept, *self._numbers, RECENT, self.num_envs)
         if self._kept is not None:
             blocks, threads = self._painters
             self.module.launch("draw", blocks * threads, self._kept, observation, self.final_observation,
@@ -187,13 +190,13 @@ class DeviceGame:
                 require_tensor(name, tensor, torch.uint8, shape, self.states.device)
 
     def take_ended(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return the last episode of every environment in which one ended since `clear_totals`, and clear the totals.
+        """Return the episodes that ended since `clear_totals`, up to RECENT of each environment, and clear the totals.
 
         Returns returns (float64), lengths (int32) and numbers of the environments (int64). Waits for the device.
         """
-        which = torch.nonzero(self._totals[0]).squeeze(1)
+        ended = newest(self._totals[0], *self._recent)
         self.clear_totals()
-        return self.ended_return[which], self.ended_length[which], which
+        return ended
 
     def clear_totals(self):
         """Set the counters of ended episodes to zero."""

@@ -100,7 +100,7 @@ class OnDevicePipeline:
         self.streams[0].make_caller_wait()
 
     def take_episodes(self) -> Episodes:
-        """Return the last episode of every environment in which one ended since the last call. Waits for the device."""
+        """Return the episodes that ended since the last call, the last 32 of each environment. Waits for the device."""
         self.streams[0].mark()
         self.streams[0].wait()
         ended = self.source.take_ended()

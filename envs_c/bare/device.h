@@ -91,15 +91,17 @@ static void device_keep(const void *state, const Kept *kept, const void *picture
    envs_c/io.pxd describes them.
    selected: of `reset`, 1 begins a new episode; of `step`, 0 holds the environment; NULL for all.
    totals: (2, count), the number of ended episodes and the sum of their lengths.
+   recent_return, recent_length: (recent, count), of an environment's ended episode k in row k modulo `recent`.
    kept: (1, count) Kept.now, or (2, count) with Kept.final; NULL for features. */
 #define DEVICE_ARGUMENTS \
     char *states, const int32_t *actions, const uint8_t *selected, char *observation, float *reward, float *terminated, \
     float *truncated, uint8_t *action_mask, char *final_observation, uint8_t *final_action_mask, uint8_t *ended, \
     double *ended_return, int32_t *ended_length, int32_t *lives, int32_t *final_lives, long long *totals, \
+    double *recent_return, int32_t *recent_length, \
     const double *options, char *kept, \
     long long observation_bytes, long long num_actions, long long frame_skip, long long frame_skip_span, long long noop_max, \
     long long time_limit, long long autoreset, long long life_loss, float sticky, float reward_low, float reward_high, \
-    long long count
+    long long recent, long long count
 
 static inline void device_screen(BARE_Screen *screen, const int16_t *edges) {
     const int longest = (BARE_WIDTH > BARE_HEIGHT ? BARE_WIDTH : BARE_HEIGHT) + 1;
@@ -160,6 +162,9 @@ static inline void device_screen(BARE_Screen *screen, const int16_t *edges) {
             if (DEVICE_PIXELS && noop_max > 0) device_starts(states + i * DEVICE_STRIDE, copies.now); \
             if (lives) BARE_write_lives(DEVICE_STRIDE, states, &io, (int)i, (int)i + 1); \
             if (ended[i]) { \
+                long long row = totals[i] % recent * count + i; \
+                recent_return[row] = ended_return[i]; \
+                recent_length[row] = ended_length[i]; \
                 totals[i] += 1; \
                 totals[count + i] += ended_length[i]; \
             } \

@@ -9,6 +9,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import envs_c
 from bridge.errors import DeviceError
 from bridge.on_device.cartpole import MODULE, CartPoleKernel
+from bridge.on_device.recent import RECENT
 
 
 @pytest.fixture(params=[tensors, kernel], ids=["tensors", "kernel"])
@@ -68,6 +69,25 @@ def test_cleared_totals_count_anew(make):
     assert simulation.episodes.item() == simulation.length_sum.item() == 0
     episodes, lengths, _ = hold(simulation, core, out, 50)
     assert (simulation.episodes.item(), simulation.length_sum.item()) == (episodes, lengths)
+
+
+@pytest.mark.parametrize(("time_limit", "steps"), [(3, 60), (1, 2 * RECENT + 11), (0, 100)])
+def test_the_newest_episodes_of_each_environment_are_taken_in_their_order_and_once(make, time_limit, steps):
+    core, out, random = Core(N, 1, time_limit=time_limit), buffers(N), np.random.default_rng(2)
+    simulation = make(time_limit=time_limit)
+    simulation.reset(*out)
+    for _ in range(2):
+        expected, taken = [[] for _ in range(N)], [[] for _ in range(N)]
+        for _ in range(steps):
+            actions = core.choose(random)
+            core.step(actions)
+            simulation.step(torch.from_numpy(actions), *out)
+            for i in np.flatnonzero(core.env.ended):
+                expected[i].append((core.env.ended_return[i], core.env.ended_length[i]))
+        for score, length, i in zip(*(part.tolist() for part in simulation.take_ended()), strict=True):
+            taken[i].append((score, length))
+        assert taken == [episodes[-RECENT:] for episodes in expected]
+        assert max(map(len, expected)) > (RECENT if time_limit == 1 else 2)
 
 
 def test_a_restored_simulation_goes_on_with_the_same_bits(make):

@@ -5,6 +5,7 @@ import torch
 
 import envs_c
 from bridge.on_device.games import DeviceGame
+from bridge.on_device.recent import RECENT
 
 OUTPUTS = ("observation", "reward", "terminated", "truncated")
 
@@ -39,6 +40,7 @@ class Pair:
         arrays = {name: one.numpy() for name, one in (*self.theirs.items(), *((n, two) for n, (_, two) in self.finals.items()))}
         self.batch = self.env.bind(0, num_envs, actions=self.actions, **arrays)
         self.episodes = 0
+        self.ended: list[list[tuple[float, int]]] = [[] for _ in range(num_envs)]  # return and length of each episode
 
     def reset(self, selected: np.ndarray | None = None):
         """Begin new episodes on both, and compare. selected: (N,) bool; None: all."""
@@ -57,6 +59,8 @@ class Pair:
         self.device.step(torch.from_numpy(self.actions.copy()), **self.ours, selected=given)
         self.batch.step(selected)
         self.episodes += int(self.env.ended.sum())
+        for i in np.flatnonzero(self.env.ended):
+            self.ended[i].append((self.env.ended_return[i], self.env.ended_length[i]))
         self.compare("step")
 
     def compare(self, what: str):
@@ -74,6 +78,14 @@ class Pair:
             assert one == other, (what, name)
         assert device.get_state() == env.get_state(), (what, "states")
 
+    def compare_episodes(self):
+        """Assert that the device gives the newest episodes of each environment, in their order, and each of them once."""
+        taken = [[] for _ in self.ended]
+        for score, length, i in zip(*(part.tolist() for part in self.device.take_ended()), strict=True):
+            taken[i].append((score, length))
+        assert taken == [episodes[-RECENT:] for episodes in self.ended]
+        assert not len(self.device.take_ended()[0])
+
     def swap(self):
         """Exchange the snapshots: each side goes on from the other's."""
         ours, theirs = self.device.get_state(), self.env.get_state()
@@ -90,4 +102,5 @@ def played(game, module, num_envs: int, steps: int, **settings) -> int:
         pair.step(random)
         if k == steps // 2:
             pair.swap()
+    pair.compare_episodes()
     return pair.episodes
