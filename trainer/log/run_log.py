@@ -43,7 +43,8 @@ class RunLog:
     trackers: names in trainer.log.trackers.TRACKERS, or import paths.
     settings: the run's config as nested dicts, for the trackers.
     start_seconds: duration of the earlier sessions; `seconds` in metrics.jsonl continues from there.
-    resume_step: the step of the checkpoint of a resumed run; later entries of metrics.jsonl are removed. None for a new run.
+    resume_step: the step of the checkpoint of a resumed run; later entries of metrics.jsonl are removed, with later
+        checkpoints in the folder only by the first `before_save`. None for a new run.
 
     `overhead_seconds` is the total duration of all calls of `iteration`.
     Entering raises TrackerError if a tracker refuses the run.
@@ -73,6 +74,7 @@ class RunLog:
             self._metrics = opened.enter_context(contextlib.closing(MetricsFile(self.folder, self._resume_step)))
             self._trackers = open_trackers(self._tracker_names, self.folder, self._settings, self._resume_step, opened,
                                            self.note)
+            self._metrics.begin()
             for entry in self._metrics.kept:
                 self.progress.history.add(entry.get("score_mean"))
                 self.progress.entropies.add(entry.get("entropy"))
@@ -125,9 +127,12 @@ class RunLog:
         """True if what reads the output has ended, such as `head -1`: nothing is printed any more."""
         return getattr(self._console, "reader_gone", False)
 
-    def require_folder(self) -> None:
-        """Raises RunError if the run's folder was removed, moved or replaced, as `iteration` does."""
-        self._metrics.require_in_place()
+    def before_save(self) -> None:
+        """A checkpoint is about to be written: metrics of steps that it gives up are removed.
+
+        Raises RunError if the run's folder was removed, moved or replaced, as `iteration` does.
+        """
+        self._metrics.cut()
 
     def end_training(self) -> None:
         """Print the last plain line, or leave the last picture of the dashboard: later notes stand below it."""

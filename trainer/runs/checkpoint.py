@@ -42,7 +42,7 @@ def path_of(folder: Path, step: int) -> Path:
 
 
 def save(folder: Path, step: int, tensors: dict[str, torch.Tensor], meta: dict[str, Any], *, score: float | None,
-         stand_in: float | None = None, keep: int = 3) -> Path:
+         stand_in: float | None = None, keep: int = 3, since: int | None = None) -> Path:
     """Write the checkpoint of `step` into `folder`, and also as `best.safetensors` if `score` is a record.
 
     tensors: of any device, dtype and layout; they are loaded on the CPU, contiguous, with equal bits.
@@ -50,10 +50,12 @@ def save(folder: Path, step: int, tensors: dict[str, torch.Tensor], meta: dict[s
     score: higher is better; None and NaN are never a record.
     stand_in: used without a score: the file becomes `best.safetensors` if there is no better score than this.
     keep: number of checkpoints to keep, at least 1; the best one is not counted.
+    since: the step of the checkpoint from which this training came to `step`; None: any before it.
 
-    Checkpoints of later steps are removed: the run was resumed from before them. Raises CheckpointError if the file cannot
-    be written, or if `best.safetensors` is damaged.
+    Other checkpoints of steps later than `since` are removed, and such a best one is renamed: the run was resumed from before
+    them. Raises CheckpointError if the file cannot be written, or if `best.safetensors` is damaged.
     """
+    since = step if since is None else since
     if score is not None and math.isnan(score):
         score = None
     data = checkpoint_file.encode(tensors, {"step": step, "score": score, "meta": meta})
@@ -62,6 +64,8 @@ def save(folder: Path, step: int, tensors: dict[str, torch.Tensor], meta: dict[s
         folder.mkdir(parents=True, exist_ok=True)
         remove_leftovers(folder, rf"{_NAME.pattern}|{re.escape(BEST)}")  # of a training; an export may be writing now
         try:
+            if aside := name_aside(folder, since):
+                (folder / BEST).rename(aside)
             best = best_score(folder)
             worth = stand_in if score is None else score
             if worth is not None and (best is None or worth > best):
@@ -70,7 +74,7 @@ def save(folder: Path, step: int, tensors: dict[str, torch.Tensor], meta: dict[s
         finally:  # after the record: a resumed run does not save this step again, so a kill in between would lose the record
             write_atomically(path, [data])
         steps = _by_step(folder)
-        kept = [at for at in steps if at <= step][:keep]
+        kept = [at for at in steps if at <= since or at == step][:keep]
         for at in steps.keys() - kept:
             steps[at].unlink()
     except OSError as error:
@@ -173,8 +177,8 @@ def best_score(folder: Path) -> float | None:
     return _of_best(path, lambda path: checkpoint_file.read(path)[1])["score"] if path.exists() else None
 
 
-def set_aside_best(folder: Path, step: int) -> Path | None:
-    """Rename `best.safetensors` if it is of a later step than `step`, from which the run is resumed; returns the new path.
+def name_aside(folder: Path, step: int) -> Path | None:
+    """The new path that `save` gives to `best.safetensors` in a run resumed from `step`; None if it is not of a later step.
 
     Without a later checkpoint the record stays: the run was killed after it had saved the record and before it saved the
     step's own checkpoint. Raises CheckpointError if the file is damaged.
@@ -186,7 +190,7 @@ def set_aside_best(folder: Path, step: int) -> Path | None:
     if at <= step:
         return None
     names = (folder / f"best_{at:012d}{suffix}.safetensors" for suffix in ("", *(f"-{n}" for n in range(2, 1000))))
-    return path.rename(next(name for name in names if not name.exists()))
+    return next(name for name in names if not name.exists())
 
 
 def _of_best(path: Path, read: Callable[[Path], _Content]) -> _Content:

@@ -11,6 +11,7 @@ from envs_c.files import Appended, write_atomically
 from envs_c.numbers import is_stored
 from trainer.errors import RunError
 from trainer.files import open_file, writing
+from trainer.runs.folder import steps_saved
 
 METRICS = "metrics.jsonl"
 ADVICE = "make room, let your user write there, and go on from the last checkpoint with --resume"
@@ -20,22 +21,41 @@ _LONGEST_LINE = 1 << 20       # bytes; a longer line is damaged
 class MetricsFile:
     """metrics.jsonl of a run's folder, open for appending.
 
-    resume_step: the step of the checkpoint to resume from; later and damaged entries are removed. None for a new run.
-    `kept` has the remaining entries.
+    resume_step: the step of the checkpoint to resume from; `cut` removes later and damaged entries. None for a new run.
+    `kept` has the remaining entries. Until `cut` the file stays as it was, and new entries are held in memory.
     """
 
     def __init__(self, folder: Path, resume_step: int | None) -> None:
         entries = read_metrics(folder) if resume_step is not None else []
         self.kept = [entry for entry in entries if entry["step"] <= resume_step]
-        path = folder / METRICS
-        self._path = path
-        with writing(path, ADVICE):
-            write_atomically(path, [_line(entry) for entry in self.kept])
-            self._file = Appended(path)
+        self._later_saved = resume_step is not None and max(steps_saved(folder), default=0) > resume_step
+        self._held: list[bytes] | None = []  # lines; None after `cut`
+        self._path = folder / METRICS
+        with writing(self._path, ADVICE):
+            self._file = Appended(self._path)
+
+    def begin(self) -> None:
+        """`cut`, unless the folder has checkpoints of later steps: these and their entries stay until the next save."""
+        if not self._later_saved:
+            self.cut()
+
+    def cut(self) -> None:
+        """Remove the later and damaged entries, once, and write those that were held. Raises as `append`."""
+        self.require_in_place()
+        if self._held is None:
+            return
+        with writing(self._path, ADVICE):
+            write_atomically(self._path, [*map(_line, self.kept), *self._held])
+            self._file.close()
+            self._file = Appended(self._path)
+        self._held = None
 
     def append(self, entry: dict[str, Any]) -> None:
         """Write an entry. Raises as `require_in_place`, and FileError if it cannot be written; then nothing of it is there."""
         self.require_in_place()
+        if self._held is not None:
+            self._held.append(_line(entry))
+            return
         with writing(self._path, ADVICE):
             self._file.append(_line(entry))
 

@@ -59,7 +59,7 @@ class TrainingSession:
     iteration: int = 0                    # rollouts played and learned from
     seconds: float = 0.0                  # of training, over all sessions of the run
     saved: Path | None = None             # the last checkpoint
-    folders: set[Path] = field(default_factory=set)  # resolved, of the checkpoints that it wrote or was resumed from
+    folders: dict[Path, int] = field(default_factory=dict)  # resolved: step of the checkpoint it wrote last or resumed from
     notes: list[str] = field(default_factory=list)  # lines about its start, for the user
     callbacks: Callbacks = field(default_factory=Callbacks)
     stopped: bool = False                 # after `stop`
@@ -117,7 +117,7 @@ class TrainingSession:
         for prefix, part in self._parts().items():
             tensors |= with_prefix(prefix, part.state())
         path = checkpoint.path_of(folder, self.step)
-        self.folders.add(folder.resolve())
+        since = self.folders.setdefault(folder.resolve(), self.step)
         tensors = shares.gather(self.ranks, tensors, self.environment_dims())
         if tensors is None:
             self.saved = path
@@ -126,7 +126,8 @@ class TrainingSession:
                 "num_batches": len(self.pipeline.batches), "iteration": self.iteration, "seconds": self.seconds,
                 "episodes": self.episodes, "recent": list(self.recent), "judged": self.judge.state()}
         score, stand_in = self._record()
-        checkpoint.save(folder, self.step, tensors, meta, score=score, stand_in=stand_in)
+        checkpoint.save(folder, self.step, tensors, meta, score=score, stand_in=stand_in, since=since)
+        self.folders[folder.resolve()] = self.step
         if self.league is not None:
             self.league.write(folder)
         self.saved = path
@@ -171,7 +172,7 @@ class TrainingSession:
         self.recent.extend((score, length) for score, length in meta["recent"])
         self.judge.restore(meta["judged"])
         self.saved = path
-        self.folders.add(path.parent.resolve())
+        self.folders[path.parent.resolve()] = self.step
         if anew:
             self.begin_episodes()
 

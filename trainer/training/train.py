@@ -128,8 +128,8 @@ def open_log(session: TrainingSession, plan: Plan) -> Iterator["RunLog | NoLog"]
          RunLog(plan.folder, config.game, goal=goal, facts=session.facts, dashboard=config.run.dashboard,
                 trackers=config.run.trackers, settings=config.to_dict(), start_seconds=session.seconds,
                 resume_step=resume_step) as log:
-        if resume_step is not None and (aside := checkpoint.set_aside_best(plan.folder, resume_step)):
-            log.note(f"{checkpoint.BEST} was of a step later than {resume_step:,}; it is kept as {aside.name}")
+        if resume_step is not None and (aside := checkpoint.name_aside(plan.folder, resume_step)):
+            log.note(f"{checkpoint.BEST} is of a step later than {resume_step:,}; the first save renames it to {aside.name}")
         for note in session.notes:
             log.note(note)
         yield log
@@ -143,7 +143,7 @@ class NoLog:
     def iteration(self, step: int, metrics: dict[str, float | None]):
         """Does nothing."""
 
-    def require_folder(self):
+    def before_save(self):
         """Does nothing."""
 
     def note(self, text: str):
@@ -214,7 +214,7 @@ def explain(session: TrainingSession, error: LearningError) -> str:
 
 def save(session: TrainingSession, folder: Path, log: RunLog | NoLog):
     """Write a checkpoint. Raises RunError if the folder was removed, moved or replaced: none is written into a new one."""
-    log.require_folder()
+    log.before_save()
     session.save(folder)
 
 

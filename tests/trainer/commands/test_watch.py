@@ -1,5 +1,6 @@
 """`insertcoin watch RUN`: what its page asks for, in and without a browser."""
 
+import contextlib
 import json
 import shutil
 import socket
@@ -21,6 +22,12 @@ from trainer.errors import RunError
 from trainer.export.follow import Follower
 from trainer.runs import checkpoint
 from trainer.runs.metrics import MetricsFile
+
+
+def cut(folder, step):
+    """Remove the metrics after a step, as the first save of a run that was resumed from there."""
+    with contextlib.closing(MetricsFile(folder, resume_step=step)) as metrics:
+        metrics.cut()
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +164,7 @@ def test_the_status_shows_that_a_resumed_training_wrote_the_metrics_anew(followi
     with (folder / "metrics.jsonl").open("ab") as file:
         file.write(b'{"step": 1')
     assert follower.status(playable=True)["metrics"] == before
-    MetricsFile(folder, resume_step=1024).close()
+    cut(folder, 1024)
     assert follower.status(playable=True)["metrics"] != before
 
 
@@ -172,7 +179,7 @@ def test_the_page_begins_its_curves_again_when_the_training_is_resumed_from_an_e
         watched = Watched(chromium, address)
         watched.page.goto(f"{address}/#run")
         until(watched.page, "document.querySelector('.scores')?.textContent.includes('step 4096 ')")
-        MetricsFile(folder, resume_step=first).close()
+        cut(folder, first)
         until(watched.page, f"document.querySelector('.scores').textContent.includes('step {first} ')")
         watched.require_clean()
 

@@ -121,30 +121,31 @@ def test_keep_is_how_many_stay(tmp_path):
     assert steps_in(tmp_path) == [4, 5]
 
 
-def test_going_on_from_an_older_checkpoint_gives_up_the_later_ones(tmp_path):
-    for step in (10, 20, 30):
-        save(tmp_path, step)
-    save(tmp_path, 15)
-    assert steps_in(tmp_path) == [10, 15]
+@pytest.mark.parametrize("step", [15, 20, 25, 40])
+def test_going_on_from_an_older_checkpoint_gives_up_the_later_ones(tmp_path, step):
+    for before in (10, 20, 30):
+        save(tmp_path, before)
+    save(tmp_path, step, since=10)
+    assert steps_in(tmp_path) == [10, step]
 
 
 def test_the_best_of_steps_that_were_given_up_is_kept_under_another_name(tmp_path):
     for _ in range(2):
         for step, score in ((10, 0.1), (20, 9.0), (30, 2.0)):
             save(tmp_path, step, score)
-        assert checkpoint.set_aside_best(tmp_path, 20) is None
-        aside = checkpoint.set_aside_best(tmp_path, 10)
+        assert checkpoint.name_aside(tmp_path, 20) is None
+        aside = checkpoint.name_aside(tmp_path, 10)
+        save(tmp_path, 25, 0.5, since=10)
         assert checkpoint.read_meta(aside)["step"] == 20
-        save(tmp_path, 15, 0.5)
         assert checkpoint.best_score(tmp_path) == 0.5
-    kept = {path.name for path in tmp_path.glob("best*")}
-    assert kept == {"best.safetensors", "best_000000000020.safetensors", "best_000000000020-2.safetensors"}
+    kept = {path.name for path in tmp_path.glob("best_*")}
+    assert kept == {"best_000000000020.safetensors", "best_000000000020-2.safetensors", "best_000000000025.safetensors"}
 
 
 def test_a_record_saved_before_a_kill_stays_the_best(tmp_path):
     save(tmp_path, 10, 1.0)
     save(tmp_path, 20, 9.0).unlink()  # killed between the record and the checkpoint of the step
-    assert checkpoint.set_aside_best(tmp_path, 10) is None
+    save(tmp_path, 15, 1.5, since=10)
     assert checkpoint.best_score(tmp_path) == 9.0
 
 
@@ -153,7 +154,7 @@ def test_a_damaged_best_is_named_before_the_resumed_run_begins(tmp_path):
     save(tmp_path, 20, 9.0)
     (tmp_path / checkpoint.BEST).write_bytes(b"torn")
     with pytest.raises(CheckpointError, match=r"best.safetensors is damaged.*; move it away, and go on with --resume"):
-        checkpoint.set_aside_best(tmp_path, 10)
+        checkpoint.name_aside(tmp_path, 10)
 
 
 def test_latest_takes_a_folder_or_a_file_as_text_or_path(tmp_path):

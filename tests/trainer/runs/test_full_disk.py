@@ -77,6 +77,7 @@ def test_a_short_write_of_a_disk_that_then_has_room_is_continued(tmp_path):
 def test_the_metrics_of_a_full_disk_are_an_error_that_names_the_file(tmp_path):
     iterations(tmp_path, 1, 2)
     metrics = MetricsFile(tmp_path, 2 * STEP)
+    metrics.cut()
     metrics._file._file = Full(metrics._file._file, 10)
     with pytest.raises(FileError, match=r"^cannot write .*/metrics.jsonl: No space left on device; make room, "):
         metrics.append({"step": 3 * STEP, "seconds": 2.0})

@@ -2,14 +2,18 @@
 
 import re
 import shutil
+from unittest.mock import Mock
 
 import pytest
 import torch
 from trainer_support import ROLLOUT, config
 
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
-from trainer.errors import CheckpointError
+from trainer.errors import CheckpointError, TrackerError
+from trainer.log import trackers
 from trainer.runs import checkpoint
+from trainer.runs.metrics import read_metrics
+from trainer.training import train as training
 from trainer.training.build import make_session
 from trainer.training.train import iterate, train
 
@@ -83,4 +87,35 @@ def test_a_run_resumed_from_an_older_checkpoint_keeps_the_best_of_the_steps_it_g
     train(config(tmp_path, iterations=4, resume=str(older)))
     aside = tmp_path / f"best_{4 * ROLLOUT:012d}.safetensors"
     assert checkpoint.load(aside).meta["iteration"] == 4
-    assert f"best.safetensors was of a step later than {2 * ROLLOUT:,}; it is kept as {aside.name}" in capsys.readouterr().out
+    assert (f"best.safetensors is of a step later than {2 * ROLLOUT:,}; the first save renames it to {aside.name}"
+            in capsys.readouterr().out)
+
+
+class Refusing:
+    """A tracker that accepts no run."""
+
+    package = "tensorboard"
+
+    def __init__(self, folder, settings, resume_step):
+        raise TrackerError("no network")
+
+
+@pytest.mark.parametrize("fails", ["the tracker", "the second iteration"])
+def test_a_run_resumed_from_an_older_checkpoint_changes_nothing_of_the_later_steps_until_its_first_save(tmp_path, monkeypatch,
+                                                                                                        fails):
+    train(config(tmp_path, iterations=4))
+    older, *_, newest = sorted(tmp_path.glob("step_*.safetensors"))
+    shutil.copyfile(newest, tmp_path / checkpoint.BEST)
+    kept = [tmp_path / "metrics.jsonl", *tmp_path.glob("*.safetensors")]
+    before = [path.read_bytes() for path in kept]
+    resumed = config(tmp_path, iterations=4, resume=str(older), checkpoint_seconds=1000.0)
+    with monkeypatch.context() as patched:
+        if fails == "the tracker":
+            patched.setitem(trackers.TRACKERS, "tensorboard", Refusing)
+        else:
+            patched.setattr(training, "iterate", Mock(side_effect=[{"score_mean": 1.0}, OSError("killed")]))
+        with pytest.raises((TrackerError, OSError)):
+            train(resumed)
+    assert [path.read_bytes() for path in kept] == before
+    train(resumed)
+    assert [entry["step"] for entry in read_metrics(tmp_path)] == [k * ROLLOUT for k in (1, 2, 3, 4)]
