@@ -11,6 +11,7 @@ from trainer.errors import ConfigError
 from trainer.imports import describe
 
 Callback = Callable[..., Any]
+RESERVED = ("step", "seconds")  # in metrics.jsonl, of every iteration
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class Callbacks:
 
     on_rollout: called with the session after a rollout and before the learning. session.storage holds the rollout, and may be
         changed in place.
-    on_update: called with the session and the metrics after an iteration. Numbers that it adds to the metrics are logged.
+    on_update: called with the session and the metrics after an iteration. Numbers that it adds to the metrics are logged,
+        under other names than "step" and "seconds".
     on_episode: called with the session, the score and the length in steps of an episode that has ended.
     on_checkpoint: called with the session and the path of a checkpoint that was written.
 
@@ -47,7 +49,7 @@ class Callbacks:
             self._call("on_rollout", session)
 
     def update(self, session: Any, metrics: dict[str, Any]) -> None:
-        """An iteration is over. Raises ConfigError if the function has added something that is no number to the metrics."""
+        """An iteration is over. Raises ConfigError if the function has added what is no number, or a name of RESERVED."""
         if self.on_update is not None:
             self._call("on_update", session, metrics)
             _require_numbers(metrics)
@@ -73,8 +75,11 @@ class Callbacks:
 
 
 def _require_numbers(metrics: dict[str, Any]) -> None:
-    """Raises ConfigError if on_update has added something else than a number to the metrics."""
+    """Raises ConfigError if on_update has added something else than a number to the metrics, or a reserved name."""
     for name, value in metrics.items():
+        if name in RESERVED:
+            raise ConfigError("on_update may add numbers by name to the metrics, but "
+                              f"{name!r} is the log's own: choose another name")
         if value is not None and not (isinstance(name, str) and isinstance(value, NUMBERS + BOOLEANS)):
             raise ConfigError("on_update may add numbers by name to the metrics, but "
                               f"{name!r} is {describe(value)}: use float(...)")

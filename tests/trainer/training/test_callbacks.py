@@ -111,3 +111,9 @@ def test_a_wrong_callback_is_refused_before_anything_is_written(tmp_path, callba
 def test_what_is_no_number_is_no_metric(tmp_path, value):
     with pytest.raises(ConfigError, match="may add numbers by name to the metrics, but 'mine' is the"):
         trainer.train(config(tmp_path / "a", iterations=1), on_update=lambda session, metrics: metrics.update(mine=value))
+
+
+@pytest.mark.parametrize("name", ["step", "seconds"])
+def test_the_step_and_the_seconds_of_the_log_cannot_be_overwritten(tmp_path, name):
+    with pytest.raises(ConfigError, match=rf"but '{name}' is the log's own: choose another name"):
+        trainer.train(config(tmp_path / "a"), on_update=lambda session, metrics: metrics.update({name: 7.0}))
