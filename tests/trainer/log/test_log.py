@@ -137,6 +137,19 @@ def test_tensorboard_gets_two_events_a_second_and_the_last_one(tmp_path):
     assert steps == [1, 33, 65, 97, 100]
 
 
+def test_tensorboard_gets_a_metric_that_not_every_iteration_has_at_its_step(tmp_path):
+    clock, judged = Clock(), {4: 2.5, 20: 3.5, 40: 4.5}
+    with run_log(tmp_path, clock, pipe()) as log:
+        for index in range(1, 41):
+            clock.now += 0.015625
+            sparse = {"score_judged": judged[index]} if index in judged else {"mine": float(index)} if index == 10 else {}
+            log.iteration(index * STEP, METRICS_OF_ITERATION | sparse)
+    written = events(tmp_path)
+    assert [(one.step // STEP, one.value) for one in written.Scalars("score/judged")] == [*judged.items()]
+    assert [(one.step // STEP, one.value) for one in written.Scalars("charts/mine")] == [(10, 10.0)]
+    assert [one.step // STEP for one in written.Scalars("score/mean")] == [1, 4, 10, 20, 33, 40]
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, LearningError])
 def test_tensorboard_gets_the_last_event_of_a_training_that_is_interrupted_or_fails(tmp_path, error):
     clock = Clock()
