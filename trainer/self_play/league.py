@@ -92,10 +92,9 @@ class League:
         self.rated = 0  # members with games against the anchors
         self.latest: dict[str, float | None] = {"rating": None} | {f"win_rate_{name}": None for name in self.anchors}
 
-    @property
-    def rating(self) -> float | None:
-        """The rating of the newest rated member; None before the first."""
-        return self.latest["rating"]
+    def rating_at(self, iteration: int) -> float | None:
+        """The rating of the policy as it is after this iteration; None unless it has just joined the pool and was rated."""
+        return self.latest["rating"] if self.pool.joined[-1] == iteration else None
 
     def begin(self, iteration: int):
         """Choose the opponents of a new rollout."""

@@ -75,6 +75,11 @@ class TrainingSession:
         """Steps so far, all environments together."""
         return self.iteration * self.config.batch_steps
 
+    @property
+    def rating(self) -> float | None:
+        """The rating of the present policy in self-play; None unless it has joined the pool in this iteration."""
+        return None if self.league is None else self.league.rating_at(self.iteration)
+
     def stop(self) -> None:
         """End the training after this iteration, with a checkpoint and without an evaluation; for callbacks."""
         self.stopped = True
@@ -137,7 +142,7 @@ class TrainingSession:
     def _record(self) -> tuple[float | None, float | None]:
         """The score by which a checkpoint may become the best one, and what stands in for it, as for `checkpoint.save`."""
         if self.league is not None:
-            return self.league.rating, None
+            return self.rating, -math.inf if self.recent else None
         if self.config.judges:
             return self.judge.score_at(self.step), self.judge.stands_in(self.step)
         if self.episodes < enough(self.config.env.num_envs):

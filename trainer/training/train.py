@@ -168,7 +168,8 @@ def loop(session: TrainingSession, folder: Path, log: RunLog | NoLog, interrupt:
             raise LearningError(explain(session, error)) from None
         judged = judge(session, lambda: interrupt.asked)
         log.iteration(session.step, metrics | judged)
-        due = time.perf_counter() - saved_at >= config.run.checkpoint_seconds or (bool(judged) and session.step < stop)
+        scored = (bool(judged) or session.rating is not None) and session.step < stop  # the best one is saved with its score
+        due = time.perf_counter() - saved_at >= config.run.checkpoint_seconds or scored
         asked, session.stopped, due = ranks.any(interrupt.asked or log.reader_gone, session.stopped, due)
         if due:
             save(session, folder, log)

@@ -125,7 +125,8 @@ def test_the_rating_of_a_run_is_that_of_its_newest_member():
     league.pool.note(np.zeros(6, int), np.ones(6))  # the learner beats it
     league.rate(0)
     ratings = {row["name"]: row["rating"] for row in league.table()}
-    assert league.rating == ratings["policy 0"] != ratings["learner"]
+    assert league.metrics()["rating"] == league.rating_at(0) == ratings["policy 0"] != ratings["learner"]
+    assert league.rating_at(1) is None  # the policy has learned since
 
 
 def test_the_win_rate_against_the_pool_is_the_learners_share_of_the_points_since_the_last_member_joined():
@@ -172,6 +173,24 @@ def test_a_run_stopped_and_resumed_equals_one_that_never_stopped(tmp_path, setti
                for name in ("whole", "parts")]
     for mine, other in zip(*metrics, strict=True):
         assert all(mine[name] == other[name] for name in ("score_mean", "rating", "pool_size", "win_rate_random"))
+
+
+def test_the_best_checkpoint_is_the_policy_that_had_the_best_rating_when_it_joined_the_pool(tmp_path):
+    made = config(tmp_path / "run", iterations=11, snapshot_every=3, pool_size=2, anchor_games=32)
+    folder = train.train(replace(made, run=replace(made.run, checkpoint_seconds=1000.0)))
+    ratings = {line["step"]: line["rating"] for line in map(json.loads, (folder / "metrics.jsonl").read_text().splitlines())}
+    joined = [k * ROLLOUT for k in (3, 6, 9)]
+    best = max(joined, key=ratings.get)
+    assert checkpoint.load(folder / checkpoint.BEST).meta["iteration"] * ROLLOUT == best
+    assert checkpoint.best_score(folder) == ratings[best]
+    saved = sorted(folder.glob("step_*.safetensors"))
+    assert [checkpoint.load(path).meta["iteration"] for path in saved] == [6, 9, 11]
+
+
+def test_until_the_policy_has_joined_the_pool_the_newest_is_the_best_one(tmp_path):
+    folder = train.train(config(tmp_path / "run", iterations=3, snapshot_every=100))
+    assert checkpoint.load(folder / checkpoint.BEST).meta["iteration"] == 3
+    assert checkpoint.best_score(folder) is None
 
 
 def test_a_run_writes_and_prints_all_ratings(tmp_path, capsys):
