@@ -16,7 +16,7 @@ from trainer.log.curves import Curve
 from trainer.log.numbers import count, minutes, number
 from trainer.results.groups import about, between, improvements, normalized, profiles, score_of
 from trainer.runs.find import hint
-from trainer.runs.metrics import read_metrics
+from trainer.runs.metrics import METRICS, read_metrics
 from trainer.runs.summary import Run, read_run
 
 POINTS = 500  # of the mean curve of a group
@@ -35,7 +35,7 @@ class Member:
 
 
 class NoScoresError(RunError):
-    """None of a run's episodes has ended."""
+    """None of a run's episodes has ended, or it has no metrics."""
 
 
 def read(folders: Sequence[Path], by: str, optional: Collection[Path] = (),
@@ -89,8 +89,11 @@ def labels(folders: Sequence[Path]) -> list[str]:
 def member(folder: Path, by: str, label: str) -> Member:
     """Read one run. Raises NoScoresError if it has no scores, and RunError."""
     run, (key, factor) = read_run(folder), AXES[by]
-    points = [(entry[key] * factor, entry["score_mean"]) for entry in read_metrics(folder)
-              if entry.get("score_mean") is not None]
+    entries = read_metrics(folder)
+    points = [(entry[key] * factor, entry["score_mean"]) for entry in entries if entry.get("score_mean") is not None]
+    if not entries and run.step:
+        raise NoScoresError(f"{folder} has no scores, since it has checkpoints but no {METRICS}, as the folder of a loop of "
+                            "your own: leave it out")
     if not points:
         raise NoScoresError(f"{folder} has no scores yet, since none of its episodes has ended: leave it out")
     across, score = np.array(points, float).T

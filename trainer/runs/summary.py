@@ -86,7 +86,8 @@ def read_run(folder: Path) -> Run:
         evaluations = []
     scores = [entry["score_mean"] for entry in entries if entry.get("score_mean") is not None]
     last = entries[-1] if entries else {"step": 0, "seconds": 0.0}
-    return Run(folder, completed(config), started, last["step"], last["seconds"], scores[-1] if scores else None,
+    step = max([last["step"], *steps_saved(folder)])  # a session of the user's own saves checkpoints without metrics
+    return Run(folder, completed(config), started, step, last["seconds"], scores[-1] if scores else None,
                _best_score(entries, enough(num_envs)), evaluations, is_locked(folder))
 
 

@@ -28,7 +28,7 @@ from trainer.policy.load import load_run
 from trainer.policy.policy import Policy
 from trainer.runs import checkpoint, trust
 from trainer.runs.find import find
-from trainer.runs.folder import refuse_files, refuse_run
+from trainer.runs.folder import open_folder, refuse_files, refuse_run
 from trainer.runs.resume import resumed_config, saved_config
 from trainer.training.arguments import by_section, changed, require_known, text_of, value_of
 from trainer.training.build import make_session
@@ -151,11 +151,14 @@ class Session(TrainingSession):
         """The same training with the public methods and callbacks."""
         session = cls.__new__(cls)
         session._take(made, callbacks)
+        session._described.update(made.folders)  # the training itself describes its run
         return session
 
     def _take(self, made: TrainingSession, callbacks: Callbacks) -> None:
         super().__init__(**{one.name: getattr(made, one.name) for one in dataclasses.fields(made)})
         self.callbacks = callbacks
+        self._begin = self.step
+        self._described: set[Path] = set()  # resolved folders whose config.json names this session
 
     def __enter__(self) -> "Session":
         return self
@@ -177,7 +180,9 @@ class Session(TrainingSession):
             yield metrics
 
     def save(self, folder: str | Path) -> Path:
-        """Write a checkpoint into a folder; every command takes the folder as a RUN. Returns the checkpoint's path.
+        """Write a checkpoint into a folder, and at first config.json and README.md; returns the checkpoint's path.
+
+        Every command takes the folder as a RUN, but `compare`, which needs the scores of a training's metrics.jsonl.
 
         folder: a new or an empty one, or one that this session has saved to or was resumed from.
         Raises RunError if it holds something else.
@@ -189,7 +194,11 @@ class Session(TrainingSession):
             with _in_python():
                 refuse_run(folder, "folder")
                 refuse_files(folder, "folder")
-        return super().save(folder)
+        path = super().save(folder)
+        if self.ranks.rank == 0 and folder.resolve() not in self._described:
+            with _in_python(), open_folder(folder, self.config.to_dict(), self.facts, self._begin):
+                self._described.add(folder.resolve())
+        return path
 
     def evaluate(self, episodes: int = 100, *, seed: int = 1, greedy: bool = False) -> dict[str, Any]:
         """Play whole episodes with the present policy; see `Agent.evaluate`. The training's own environments are not used."""

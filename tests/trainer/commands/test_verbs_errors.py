@@ -129,7 +129,7 @@ def test_different_games_are_not_compared(capsys, there):
 
 def test_a_run_without_scores_is_not_compared(capsys, there):
     (there / "runs" / "two" / "metrics.jsonl").unlink()
-    assert "runs/two has no scores yet" in refused(capsys, "compare one two")
+    assert "runs/two has no scores, since it has checkpoints but no metrics.jsonl" in refused(capsys, "compare one two")
 
 
 def test_the_error_without_a_display_names_the_terminal(capsys, there, monkeypatch):

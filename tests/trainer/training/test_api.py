@@ -13,8 +13,11 @@ from trainer_support import ROLLOUT, config, same
 
 import envs_c
 import trainer
+from trainer.__main__ import main
 from trainer.errors import ConfigError, RunError, SettingError, TrustError
+from trainer.export.follow import Follower
 from trainer.runs import checkpoint
+from trainer.runs.summary import read_run
 from trainer.training.train import train as train_run
 
 ROOT = Path(__file__).parents[3]
@@ -180,6 +183,34 @@ def test_a_session_saves_again_to_each_of_its_folders(tmp_path):
             session.save(tmp_path / name)
     for name, iterations in {"a": 3, "b": 2}.items():
         assert checkpoint.latest(tmp_path / name).name == f"step_{iterations * ROLLOUT:012d}.safetensors"
+
+
+def test_a_folder_of_a_session_is_a_run_for_reports_lists_and_a_page_and_compare_says_what_it_lacks(tmp_path, capsys):
+    folders = [tmp_path / "runs" / name for name in ("a", "b")]
+    for folder in folders:
+        with trainer.Session("cartpole", total_steps=2 * ROLLOUT, **SMALL) as session:
+            next(iter(session))
+            session.save(folder)
+    for words in ("report {}", "list --root {}/.."):
+        assert main(words.format(folders[0]).split()) == 0
+    assert (folders[0] / "report.html").exists() and "512 of 1.02K" in capsys.readouterr().out
+    assert Follower(folders[0]).status(playable=True)["checkpoint"] == f"step_{ROLLOUT:012d}.safetensors"
+    assert main(["compare", *map(str, folders)]) != 0
+    assert "a has no scores, since it has checkpoints but no metrics.jsonl" in capsys.readouterr().err
+
+
+def test_the_config_of_a_session_s_folder_has_each_session_once_and_where_it_began(tmp_path):
+    with trainer.Session("cartpole", total_steps=2 * ROLLOUT, **SMALL) as session:
+        for _ in session:
+            session.save(tmp_path)
+    with trainer.Session(resume=tmp_path, total_steps=4 * ROLLOUT) as session:
+        for _ in session:
+            session.save(tmp_path)
+    kept = json.loads((tmp_path / "config.json").read_text())
+    assert [one["from_step"] for one in kept["sessions"]] == [0, 2 * ROLLOUT]
+    assert kept["config"]["ppo"]["total_steps"] == 4 * ROLLOUT
+    trainer.train(resume=tmp_path, total_steps=5 * ROLLOUT)
+    assert read_run(tmp_path).step == 5 * ROLLOUT
 
 
 @pytest.mark.parametrize(("content", "words"), [
