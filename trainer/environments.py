@@ -43,7 +43,7 @@ SIMULATIONS = {"device": CartPoleKernel, "tensors": CartPoleTensors}  # by value
 ATARI = {"stack_num": 1, "reward_clipping": False}
 PICTURE = 36           # least height and width of a picture
 SEED_OFFSET = 1 << 62  # added to a run's seed for its evaluations
-# The same for Gymnasium, whose environment i gets seed + i. ALE's seeds have 31 bits, so seeds start below GYM_SEEDS.
+# The same for Gymnasium, whose environment i gets seed + i. ALE's seeds have 31 bits, so reduced seeds start below GYM_SEEDS.
 GYM_OFFSET, GYM_SEEDS = 1 << 30, (1 << 31) - (1 << 20)
 GYM_RATE = 15          # steps per second of an environment without `render_fps`: a console's 60 frames, four per step
 
@@ -87,7 +87,8 @@ def make_source(game: GameName, env: EnvConfig, num_envs: int, seed: int, num_ba
             made.append(make_gymnasium(game, hi - lo, env))
             failed.callback(made[-1].close)
         try:
-            source = GymnasiumSource(made, env.reward_clip, seed + first, owned=True, plain=env.observations == "plain")
+            source = GymnasiumSource(made, env.reward_clip, _gym_seed(seed, first + num_envs) + first, owned=True,
+                                     plain=env.observations == "plain")
         except ValueError as error:
             raise ConfigError(f"{game.short}: {error}") from None
         failed.pop_all()
@@ -219,6 +220,11 @@ def _wrapper(path: str) -> Callable[[gymnasium.Env], gymnasium.Env]:
 def episode_seed(game: GameName, seed: int) -> int:
     """The seed for an evaluation's environments: its episodes differ from those of a training with the same seed."""
     return (seed + GYM_OFFSET) % GYM_SEEDS if game.is_gym else seed + SEED_OFFSET
+
+
+def _gym_seed(seed: int, num_envs: int) -> int:
+    """The seed for Gymnasium's environments: reduced if that of the last one, seed + num_envs - 1, would have over 31 bits."""
+    return seed if seed + num_envs <= 1 << 31 else seed % GYM_SEEDS
 
 
 def resumed_seed(seed: int, step: int) -> int:

@@ -87,6 +87,14 @@ def test_each_resume_begins_other_episodes_and_the_same_resume_the_same_ones(tmp
     assert one == [resumed_seed(1, 64) + i for i in range(4)]
 
 
+@pytest.mark.parametrize(("seed", "first"), [
+    (5, 5), (2**31 - 4, 2**31 - 4), (2**31 - 3, 2**20 - 3), (3_000_000_000, 853_564_928), (2**63 - 1, 2**30 - 1)])
+def test_a_training_gives_its_environments_seeds_of_31_bits(tmp_path, toys, seed, first):
+    make_session(config(tmp_path, seed=seed)).close()
+    seeds = [toy.seeds[0] for toy in toys]
+    assert seeds == [first + i for i in range(4)] and max(seeds) < 2**31
+
+
 def test_the_environments_of_all_ranks_get_seeds_of_their_own(tmp_path, toys):
     session = make_session(config(tmp_path))
     seeds = []
