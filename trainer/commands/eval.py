@@ -8,6 +8,7 @@ from typing import Annotated
 
 from envs_c.text import say
 from trainer.commands.arguments import DEVICE, CodeOptions, Run, admitted_run
+from trainer.config.before_parse import is_given
 from trainer.config.fields import matching, within
 from trainer.config.no_ops import NO_OP, has_no_op
 from trainer.config.options import parse
@@ -54,7 +55,8 @@ class EvalOptions(EpisodeOptions):
     """Options of an evaluation."""
 
     greedy: bool = False
-    """Only always take the most likely action. Otherwise there are two evaluations: of sampled and of greedy actions."""
+    """Only always take the most likely action; with --no-greedy only sample. Without either there are two evaluations, of
+    sampled and of greedy actions."""
     sticky: str | None = numbers_setting(None)
     """Probabilities of sticky actions, each evaluated; 0,0.25 for both protocols. none: the run's own."""
     noop_max: int | None = no_ops_setting(None)
@@ -95,11 +97,13 @@ def main(argv: list[str]) -> None:
         from trainer.play.described import describe
         from trainer.play.evaluate import evaluate_run
         result = evaluate_run(run, episodes=options.episodes, seed=options.seed, device=options.device,
-                              greedy=options.greedy or None, out=options.out, ticker=progress,
+                              greedy=options.greedy if is_given("--greedy", argv) else None, out=options.out, ticker=progress,
                               sticky=options.stickies, noop_max=options.noop_max)
     if options.json:
         print(json.dumps(result))
         return
     print(describe(result))
+    for line in result["missing"]:
+        say(line)
     if options.out is not None:
         say(result["film"])

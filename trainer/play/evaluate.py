@@ -33,6 +33,7 @@ from trainer.runs import checkpoint
 from trainer.runs.evaluation import EVALUATION, protocol
 
 LONGEST = 100_000  # steps: an evaluation truncates episodes here if neither game nor settings do it earlier
+NO_GREEDY = "there is no evaluation with greedy actions: {}"
 WITH_AN_END = "give them an end with gymnasium.wrappers.TimeLimit and the setting wrap (docs/gymnasium.md)"
 
 Ticks = Callable[[int, int, str], None]  # called with episodes that have ended, all episodes, and a note
@@ -156,7 +157,7 @@ def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int
 
 def play_protocols(policy: Policy, game: GameName, env: EnvConfig, *, greedy: bool | None, sticky: Sequence[float] = (),
                    noop_max: int | None = None, filmed: float = 0.0, ticker: Callable[[str], Any] | None = None,
-                   episodes: int, seed: int) -> list[Evaluation]:
+                   note: Callable[[str], Any] | None = None, episodes: int, seed: int) -> list[Evaluation]:
     """Evaluations side by side, each as by `play`: sampled and then greedy actions, for each probability of sticky actions.
 
     greedy: only greedy (True) or only sampled actions (False); None: both.
@@ -164,6 +165,7 @@ def play_protocols(policy: Policy, game: GameName, env: EnvConfig, *, greedy: bo
     noop_max: of evaluations without sticky actions, see `with_no_ops`; None: the one in `env`.
     filmed: of the first evaluation.
     ticker: makes a context manager that shows progress; called with a text, see trainer/log/ticker.py.
+    note: called with a line if greedy actions after sampled ones fail; without it they raise ConfigError as by `play`.
     Raises SettingError if a Gymnasium environment is to get sticky actions or no-ops.
     """
     for name, given in (("sticky", bool(sticky)), ("noop_max", noop_max is not None)):
@@ -175,9 +177,14 @@ def play_protocols(policy: Policy, game: GameName, env: EnvConfig, *, greedy: bo
         for likeliest in (False, True) if greedy is None else (greedy,):
             chosen = with_no_ops(game, replace(env, sticky=probability), noop_max)
             task = f"evaluating {episodes:,} episodes, {'greedy' if likeliest else 'sampled'} actions"
-            with ticker(task) if ticker else contextlib.nullcontext() as tick:
-                played.append(play(policy, game, chosen, episodes=episodes, seed=seed, greedy=likeliest, tick=tick,
-                                   filmed=0.0 if played else filmed))
+            try:
+                with ticker(task) if ticker else contextlib.nullcontext() as tick:
+                    played.append(play(policy, game, chosen, episodes=episodes, seed=seed, greedy=likeliest, tick=tick,
+                                       filmed=0.0 if played else filmed))
+            except ConfigError as error:
+                if not (note and likeliest and greedy is None):
+                    raise
+                note(NO_GREEDY.format(error))
     return played
 
 
@@ -199,14 +206,16 @@ def evaluate_run(run: str | Path, *, episodes: int, seed: int, device: str, gree
     out: a .gif or .mp4 for a film of the best episode of the first evaluation, or None.
     episodes, seed: see `play`. greedy, sticky, noop_max, ticker: see `play_protocols`. trust_code: as for `load_policy`.
 
-    Returns the summaries of `together` with "path", the checkpoint, and "film", a line about the film, or why there is none.
+    Returns the summaries of `together` with "path", the checkpoint, "missing", a line for each evaluation with greedy actions
+    that failed, and "film", a line about the film, or why there is none.
     """
     if out is not None:
         film.check_name(out)
     path, policy, config = load_run(run, device, trust_code=trust_code)
+    missing: list[str] = []
     played = play_protocols(policy, config.game, config.env, episodes=episodes, seed=seed, greedy=greedy, sticky=sticky,
-                            noop_max=noop_max, filmed=film.SECONDS if out else 0.0, ticker=ticker)
-    summary = {**together(played), "path": str(path)}
+                            noop_max=noop_max, filmed=film.SECONDS if out else 0.0, ticker=ticker, note=missing.append)
+    summary = {**together(played), "path": str(path), "missing": missing}
     if out is not None:
         summary["film"] = film.write_or_say(played[0], best(played[0]), Path(out))
     return summary
@@ -259,7 +268,7 @@ def finish(policy: Policy, game: GameName, env: EnvConfig, run: RunConfig, folde
     try:
         played += play_protocols(policy, game, env, greedy=True, **common)
     except ConfigError as error:
-        log.note(f"there is no evaluation with greedy actions: {error}")
+        log.note(NO_GREEDY.format(error))
         return
     write_summary(folder, together(played) | shown, step)
     note(log, played[1])

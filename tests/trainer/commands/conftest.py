@@ -7,7 +7,7 @@ import pytest
 
 from trainer.__main__ import main
 
-RESULT = {"mean": 12.5, "path": "runs/x/best.safetensors", "film": "a.gif: an episode"}
+RESULT = {"mean": 12.5, "path": "runs/x/best.safetensors", "film": "a.gif: an episode", "missing": []}
 
 
 @pytest.fixture

@@ -185,3 +185,10 @@ def test_eval_has_defaults_and_films_nothing(capsys, evaluated, folder_of_a_run)
     assert evaluated == [{"run": folder_of_a_run, "episodes": 100, "seed": 1, "device": "auto", "greedy": None, "out": None,
                           "sticky": [], "noop_max": None, "ticker": progress}]
     assert capsys.readouterr().out == "mean 12.5\n"
+
+
+@pytest.mark.parametrize(("options", "greedy"), [([], None), (["--greedy"], True), (["--no-greedy"], False),
+                                                 (["--greedy", "--no_greedy"], False)])
+def test_eval_plays_both_kinds_of_actions_or_the_one_that_is_asked_for(evaluated, folder_of_a_run, options, greedy):
+    assert main(["eval", "runs/x", *options]) == 0
+    assert [call["greedy"] for call in evaluated] == [greedy]

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import json
 import math
 import re
 from functools import partial
@@ -15,6 +16,7 @@ import torch
 from evaluate_support import config, play
 from verb_support import refused
 
+from trainer.__main__ import main
 from trainer.config import EnvConfig, RunConfig
 from trainer.config.config import overlay
 from trainer.config.games import GameName
@@ -220,13 +222,33 @@ def test_a_training_whose_episodes_have_no_end_suggests_a_limit(tmp_path, monkey
     assert (note in capsys.readouterr().out) == endless == (not (tmp_path / "run" / "evaluation.json").exists())
 
 
-def test_the_end_of_a_training_keeps_the_sampled_evaluation_if_greedy_episodes_do_not_end(tmp_path, monkeypatch):
-    real, notes = evaluate.play, []
+def endless(*arguments, greedy=False, real=evaluate.play, **more):
+    """`evaluate.play` of a policy that ends no episode with greedy actions."""
+    if greedy:
+        raise ConfigError("20 of 20 episodes did not end")
+    return real(*arguments, greedy=greedy, **more)
 
-    def endless(*arguments, greedy=False, **more):
-        if greedy:
-            raise ConfigError("20 of 20 episodes did not end")
-        return real(*arguments, greedy=greedy, **more)
+
+def test_eval_keeps_the_sampled_evaluation_if_greedy_episodes_do_not_end(tmp_path, monkeypatch, capsys):
+    with foreign.registered():
+        folder = str(train(foreign.config(tmp_path / "run")))
+        monkeypatch.setattr(evaluate, "play", endless)
+        command = ["eval", folder, "--episodes=3", "--device=cpu"]
+        capsys.readouterr()
+        assert main(command) == 0
+        *table, note = capsys.readouterr().out.splitlines()
+        assert [line.split()[0] for line in table] == ["evaluation:", "actions", "sampled"]
+        assert note == "there is no evaluation with greedy actions: 20 of 20 episodes did not end"
+        assert main([*command, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["missing"] == [note] and found["others"] == []
+        assert main([*command, "--no-greedy"]) == 0 and note not in capsys.readouterr().out
+        assert main([*command, "--greedy"]) == 2
+        assert capsys.readouterr().err == "error: 20 of 20 episodes did not end\n"
+
+
+def test_the_end_of_a_training_keeps_the_sampled_evaluation_if_greedy_episodes_do_not_end(tmp_path, monkeypatch):
+    notes = []
     log = SimpleNamespace(note=notes.append, ticker=lambda text: contextlib.nullcontext())
     settings = dataclasses.replace(config(), run=RunConfig(seed=2, device="cpu", eval_episodes=3, gif=False))
     policy = make_policy(settings.policy, make_source(settings.game, settings.env, 1, 0), 2, torch.float32)
