@@ -37,7 +37,7 @@ class BenchOptions(Section):
     """Probabilities of sticky actions, in training and evaluation, each with all seeds. none: that of the preset."""
     noop_max: int | None = no_ops_setting(NO_OPS)
     """Without sticky actions an episode starts with up to this many frames of NOOP, in training and evaluation, if the game
-    has this action. none: that of the preset."""
+    has this action. none: that of the preset, which holds with sticky actions in any case."""
     name: str = name_setting("bench")
     """Name of the bench in its storage."""
     storage: str | None = None

@@ -60,8 +60,8 @@ class EvalOptions(EpisodeOptions):
     sticky: str | None = numbers_setting(None)
     """Probabilities of sticky actions, each evaluated; 0,0.25 for both protocols. none: the run's own."""
     noop_max: int | None = no_ops_setting(None)
-    """Evaluations without sticky actions start with up to this many frames of NOOP, if the game has this action; 30 is usual.
-    none: the run's own."""
+    """Evaluations without sticky actions start with up to this many frames of NOOP, if the game has this action, and those
+    with sticky actions with none; 30 is usual. none: the run's own, in both."""
     json: bool = False
     """Print one JSON object instead of sentences."""
 
@@ -77,14 +77,17 @@ def progress(text: str) -> Ticker:
 
 
 def _note(run: Path, options: EvalOptions) -> None:
-    """Print what the user may not expect: a config.json of another game, and no-ops that a game does not have."""
+    """Print what the user may not expect: a config.json of another game, and no-ops that no evaluation has."""
     from trainer.runs.checkpoint import latest, read_config
     path = latest(run)
-    game = read_config(path).game
+    config = read_config(path)
+    game, env = config.game, config.env
     if line := other_game(path, game):
         say(line, file=sys.stderr)
     if options.noop_max and not game.is_gym and not has_no_op(game):
         say(f"{game.short} has no action {NO_OP}: --noop-max {options.noop_max} has no effect", file=sys.stderr)
+    elif options.noop_max and not game.is_gym and all(options.stickies or [env.sticky]):
+        say(f"with sticky actions there are 0 no-ops: --noop-max {options.noop_max} is for --sticky 0", file=sys.stderr)
 
 
 def main(argv: list[str]) -> None:

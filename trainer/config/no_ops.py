@@ -15,13 +15,13 @@ NO_OP = "NOOP"
 
 
 def with_no_ops(game: GameName, env: EnvConfig, most: int | None) -> EnvConfig:
-    """`env` with up to `most` no-ops at the start of each episode, if it has no sticky actions and the game has a no-op.
+    """`env` with up to `most` no-ops at the start of each episode, or with none if it has sticky actions.
 
-    most: frames; None leaves `env` as it is, as do sticky actions, a game whose first action is not NOOP, and Gymnasium.
+    most: frames; None leaves `env` as it is, as do a game whose first action is not NOOP, and Gymnasium.
     """
-    if most is None or env.sticky or game.is_gym or not has_no_op(game):
+    if most is None or game.is_gym or not has_no_op(game):
         return env
-    return replace(env, noop_max=most)
+    return replace(env, noop_max=0 if env.sticky else most)
 
 
 def has_no_op(game: GameName) -> bool:

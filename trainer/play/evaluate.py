@@ -162,7 +162,7 @@ def play_protocols(policy: Policy, game: GameName, env: EnvConfig, *, greedy: bo
 
     greedy: only greedy (True) or only sampled actions (False); None: both.
     sticky: probabilities of sticky actions; none: the one in `env`.
-    noop_max: of evaluations without sticky actions, see `with_no_ops`; None: the one in `env`.
+    noop_max: of evaluations without sticky actions, while others have none, see `with_no_ops`; None: the one in `env`.
     filmed: of the first evaluation.
     ticker: makes a context manager that shows progress; called with a text, see trainer/log/ticker.py.
     note: called with a line if greedy actions after sampled ones fail; without it they raise ConfigError as by `play`.

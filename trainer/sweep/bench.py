@@ -44,7 +44,7 @@ class Plan:
     jobs: int                   # trainings at once; 0: one for each core
     folder: Path
     consent: tuple[str, ...] = ()  # options that allow code, for the trainings
-    noop_max: int | None = None    # of trainings without sticky actions, see `with_no_ops`
+    noop_max: int | None = None    # of trainings without sticky actions, see `with_no_ops`; others have the preset's
 
     @property
     def tasks(self) -> list[Task]:
@@ -84,8 +84,11 @@ class Plan:
         return replace(config, env=env, run=replace(config.run, seed=task.seed))
 
     def _env(self, config: Config, sticky: float) -> EnvConfig:
-        """The environments of a training with this probability of sticky actions. A game in self-play has no no-ops."""
-        most = None if config.self_play.self_play else self.noop_max
+        """The environments of a training with this probability of sticky actions. A game in self-play has no no-ops.
+
+        Trainings with sticky actions keep the preset's no-ops, with which benches of cartridges are published.
+        """
+        most = None if config.self_play.self_play or sticky else self.noop_max
         return with_no_ops(config.game, replace(config.env, sticky=sticky), most)
 
 

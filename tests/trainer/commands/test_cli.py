@@ -192,3 +192,14 @@ def test_eval_has_defaults_and_films_nothing(capsys, evaluated, folder_of_a_run)
 def test_eval_plays_both_kinds_of_actions_or_the_one_that_is_asked_for(evaluated, folder_of_a_run, options, greedy):
     assert main(["eval", "runs/x", *options]) == 0
     assert [call["greedy"] for call in evaluated] == [greedy]
+
+
+@pytest.mark.parametrize(("options", "says"), [
+    ("--noop-max 30", True), ("--noop-max 30 --sticky 0.5", True), ("--noop-max 30 --sticky 0,0.5", False),
+    ("--noop-max 0", False),
+])
+def test_eval_says_that_no_ops_are_for_evaluations_without_sticky_actions(capsys, evaluated, tmp_path, options, says):
+    settings = Config("pong", EnvConfig(sticky=0.25)).to_dict()
+    checkpoint.save(tmp_path / "x", 1, {}, {"config": settings}, score=None)
+    assert main(["eval", str(tmp_path / "x"), *options.split()]) == 0 and len(evaluated) == 1
+    assert capsys.readouterr().err == "with sticky actions there are 0 no-ops: --noop-max 30 is for --sticky 0\n" * says

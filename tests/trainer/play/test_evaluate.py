@@ -172,6 +172,15 @@ def test_no_ops_begin_the_episodes_without_sticky_actions_and_make_greedy_ones_d
     assert without[1]["mean"] == some[1]["mean"]
 
 
+@pytest.mark.parametrize(("noop_max", "expected"), [(None, [7, 7]), (0, [0, 0]), (30, [30, 0])])
+def test_no_ops_of_an_evaluation_replace_those_of_the_training_and_are_none_with_sticky_actions(noop_max, expected):
+    settings = config("seaquest", time_limit=20, noop_max=7)
+    policy = make_policy(settings.policy, make_source(settings.game, settings.env, 1, 0), settings.run.seed, torch.float32)
+    played = evaluate.play_protocols(policy, settings.game, settings.env, greedy=False, sticky=(0.0, 0.25), noop_max=noop_max,
+                                     episodes=2, seed=4)
+    assert [one.protocol["noop_max"] for one in played] == [one.source.env.noop_max for one in played] == expected
+
+
 def test_a_game_without_a_no_op_begins_as_ever():
     env = EnvConfig()
     for game in ("snake", "gym:CartPole-v1"):
