@@ -10,6 +10,7 @@ from trainer.commands.arguments import admitted_training, game_of, refuse_large_
 from trainer.commands.eval import no_ops_setting, numbers_setting
 from trainer.commands.sweep import name_setting
 from trainer.config import Config
+from trainer.config.before_parse import is_given
 from trainer.config.fields import Section, path_setting, within
 from trainer.config.games import GameName
 from trainer.config.no_ops import NO_OPS
@@ -34,7 +35,8 @@ class BenchOptions(Section):
     jobs: int = within(0, 0, 4096)
     """Trainings of this process at once. 0: one for each core. They share the cores evenly."""
     sticky: str | None = numbers_setting("0,0.25")
-    """Probabilities of sticky actions, in training and evaluation, each with all seeds. none: that of the preset."""
+    """Probabilities of sticky actions, in training and evaluation, each with all seeds. none: that of the preset. Self-play
+    has no sticky actions."""
     noop_max: int | None = no_ops_setting(NO_OPS)
     """Without sticky actions an episode starts with up to this many frames of NOOP, in training and evaluation, if the game
     has this action. none: that of the preset, which holds with sticky actions in any case."""
@@ -72,6 +74,8 @@ def main(argv: list[str]) -> None:
     if configs[games[0]].run.eval_episodes == 0:
         raise ConfigError("--eval-episodes must be an integer of at least 1, not 0: the mean of the evaluation is the score of "
                           "a training")
+    if any(config.self_play.self_play for config in configs.values()) and is_given("--sticky", argv) and any(options.stickies):
+        raise SettingError("sticky", f"must be 0 in self-play, not {options.sticky}: each step is one player's move")
     refuse_large_seed(configs[games[0]].run.seed, options.seeds)
     _run(options, configs, rest)
 

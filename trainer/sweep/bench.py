@@ -39,7 +39,7 @@ class Plan:
     """A bench, without its name and storage."""
 
     configs: dict[GameName, Config]  # by game; the seed is that of the first training
-    stickies: tuple[float, ...]  # probabilities of sticky actions, each a training; () for that of the preset
+    stickies: tuple[float, ...]  # probabilities of sticky actions, each a training; () for that of the preset; see `_stickies`
     seeds: int
     jobs: int                   # trainings at once; 0: one for each core
     folder: Path
@@ -53,8 +53,7 @@ class Plan:
         for number in range(self.seeds):
             for config in self.configs.values():
                 game = config.game
-                own = (None,) if game.is_gym else self.stickies or (config.env.sticky,)
-                for sticky in own:
+                for sticky in self._stickies(config):
                     seed = config.run.seed + number
                     name = re.sub(r"[^\w.-]+", "_", game.short)
                     middle = "" if sticky is None else f"-sticky{sticky:g}"
@@ -82,6 +81,12 @@ class Plan:
         threads = config.env.num_threads or max(1, cores() // (self.jobs or cores()))
         env = replace(self._env(config, config.env.sticky if task.sticky is None else task.sticky), num_threads=threads)
         return replace(config, env=env, run=replace(config.run, seed=task.seed))
+
+    def _stickies(self, config: Config) -> tuple[float | None, ...]:
+        """The probabilities of sticky actions of a game: an environment of Gymnasium has its own, and self-play has none."""
+        if config.game.is_gym:
+            return (None,)
+        return (0.0,) if config.self_play.self_play else self.stickies or (config.env.sticky,)
 
     def _env(self, config: Config, sticky: float) -> EnvConfig:
         """The environments of a training with this probability of sticky actions. A game in self-play has no no-ops.

@@ -13,7 +13,6 @@ import pytest
 from run_support import summary
 
 import envs_c
-from trainer.__main__ import main
 from trainer.config import Config, no_ops
 from trainer.config.config import overlay
 from trainer.config.games import GameName
@@ -239,31 +238,6 @@ def test_trainings_share_the_cores(monkeypatch, tmp_path, jobs, own, threads):
     assert (made.env.num_threads, made.env.sticky, made.run.seed) == (threads, 0.25, 1)
 
 
-@pytest.mark.parametrize(("words", "sentence"), [
-    ("", "GAME is missing: write python -m trainer bench GAME"),
-    ("cartpole breakot", "did you mean breakout?"),
-    ("cartpole --seeds 0", "--seeds must be an integer from 1 to 100,000, not 0"),
-    ("cartpole --seeds 3 --seed 9223372036854775806",
-     "--seed must be at most 9,223,372,036,854,775,805 for 3 seeds, not 9,223,372,036,854,775,806"),
-    ("cartpole --jobs -1", "--jobs must be an integer from 0 to 4,096, not -1"),
-    ("cartpole --sticky 2", "--sticky must be none, or numbers from 0 to 1 with commas, such as 0,0.25, not '2'"),
-    ("cartpole --eval-episodes 0", "--eval-episodes must be an integer of at least 1, not 0"),
-    ("cartpole --run-dir x", "--run-dir is no option of a bench"),
-    ("cartpole --gamma 2", "--gamma must be a number from 0 to 1, not 2"),
-    ("cartpole --storage x", "--storage must be the URL of a database"),
-    *((f"cartpole --name {name}", f"--name must be letters, digits, and any of _ . -, and not only dots, not '{name}'")
-      for name in ("..", ".", "a/b", "/a")),
-    ("cartpole --name=", "--name must be letters, digits, and any of _ . -, and not only dots, not ''"),
-])
-def test_a_mistake_is_answered_in_one_line(capsys, tmp_path, monkeypatch, words, sentence):
-    monkeypatch.chdir(tmp_path)
-    assert main(["bench", *words.split()]) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("error: ") and error.count("\n") == 1
-    assert sentence in error
-    assert [*tmp_path.iterdir()] == []
-
-
 @pytest.mark.slow
 def test_ctrl_c_ends_real_trainings_with_checkpoints_and_the_same_command_finishes_them(tmp_path):
     command = [sys.executable, "-m", "trainer", "bench", "cartpole", "--seeds=2", "--jobs=2", "--sticky=0",
@@ -283,16 +257,3 @@ def test_ctrl_c_ends_real_trainings_with_checkpoints_and_the_same_command_finish
     assert done.stdout.count("goes on") == 2
     for path in metrics:
         assert len(json.loads((path.parent / "config.json").read_text())["sessions"]) == 2
-
-
-@pytest.mark.parametrize(("words", "expected"), [
-    ("", ((0.0, 0.25), 10, 0, 30)),
-    ("--seeds 3 --jobs 2 --sticky 0.5,0,0.5 --noop-max 7", ((0.5, 0.0), 3, 2, 7)),
-    ("--sticky none --noop-max none", ((), 10, 0, None)),
-])
-def test_a_benchs_options_are_those_of_its_plan(words, expected, tmp_path, monkeypatch):
-    plans = []
-    monkeypatch.setattr(bench_module, "run_bench", lambda plan, *_: plans.append(plan))
-    monkeypatch.chdir(tmp_path)
-    assert main(["bench", "cartpole", *words.split()]) == 0
-    assert [(plan.stickies, plan.seeds, plan.jobs, plan.noop_max) for plan in plans] == [expected]
