@@ -127,6 +127,17 @@ def game_of(argv: list[str], command: str) -> GameName:
     return checked_game(argv[0], () if command else VERBS)
 
 
+def from_one_checkpoint(config: Config) -> Config:
+    """The config with the path of the checkpoint in `init_from`: each of many trainings would find another one by `last`.
+
+    Raises RunError and CheckpointError if there is none.
+    """
+    if config.run.init_from is None:
+        return config
+    from trainer.training.initial import resolved
+    return resolved(config)
+
+
 def refuse_large_seed(seed: int, count: int) -> None:
     """Raises SettingError unless `count` seeds from `seed` on are all seeds of a run."""
     if seed + count > SEEDS:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from envs_c import install
 from trainer import imports
-from trainer.commands.arguments import admitted_training, game_of, refuse_large_seed, spaces_for
+from trainer.commands.arguments import admitted_training, from_one_checkpoint, game_of, refuse_large_seed, spaces_for
 from trainer.commands.eval import no_ops_setting, numbers_setting
 from trainer.commands.sweep import name_setting
 from trainer.config import Config
@@ -77,7 +77,7 @@ def main(argv: list[str]) -> None:
     if any(config.self_play.self_play for config in configs.values()) and is_given("--sticky", argv) and any(options.stickies):
         raise SettingError("sticky", f"must be 0 in self-play, not {options.sticky}: each step is one player's move")
     refuse_large_seed(configs[games[0]].run.seed, options.seeds)
-    _run(options, configs, rest)
+    _run(options, {game: from_one_checkpoint(config) for game, config in configs.items()}, rest)
 
 
 def _run(options: BenchOptions, configs: dict[GameName, Config], rest: list[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from envs_c import install
 from envs_c.text import say
 from trainer import imports
-from trainer.commands.arguments import admitted_training, game_of, refuse_large_seed, spaces_for
+from trainer.commands.arguments import admitted_training, from_one_checkpoint, game_of, refuse_large_seed, spaces_for
 from trainer.config import Config
 from trainer.config.before_parse import is_given
 from trainer.config.fields import Section, matching, path_setting, within
@@ -79,6 +79,7 @@ def main(argv: list[str]) -> None:
     quiet = {"gif": False, "dashboard": False, "eval_greedy": False}
     base = parse_new(game, rest, {"run": quiet}, "sweep ", SweepOptions, spaces_for(game, rest))
     _refuse(base, options, argv)
+    base = from_one_checkpoint(base)
     if options.cost_aware and options.space is None and not is_given("--total-steps", rest):
         ranges += length_of(base)
     from trainer.sweep.plan import Plan

@@ -3,6 +3,8 @@
 import pytest
 
 from trainer.__main__ import main
+from trainer.config import Config
+from trainer.runs import checkpoint
 from trainer.sweep import bench as bench_module
 
 
@@ -49,6 +51,22 @@ def test_a_mistake_is_answered_in_one_line(capsys, tmp_path, monkeypatch, words,
 def test_a_benchs_options_are_those_of_its_plan(words, expected, plans):
     assert main(["bench", "cartpole", *words.split()]) == 0
     assert [(plan.stickies, plan.seeds, plan.jobs, plan.noop_max) for plan in plans] == [expected]
+
+
+def test_all_trainings_of_a_bench_begin_with_the_checkpoint_that_was_the_last_one_at_first(plans, tmp_path):
+    def saved(name):
+        return checkpoint.save(tmp_path / "runs" / name, 1, {}, {"config": Config("cartpole").to_dict()}, score=None)
+    saved("old")
+    assert main(["bench", "cartpole", "pong", "--init-from", "last"]) == 0
+    saved("new")
+    first = {config.run.init_from for plan in plans for config in map(plan.config_of, plan.tasks)}
+    assert first == {"runs/old/step_000000000001.safetensors"}
+    assert {settings["run"]["init_from"] for settings in plans[0].settings.values()} == first
+
+
+def test_a_bench_from_a_run_that_is_not_there_is_refused(plans, capsys):
+    assert main(["bench", "cartpole", "--init-from", "nowhere"]) == 2
+    assert "there is no run at nowhere" in capsys.readouterr().err and plans == []
 
 
 @pytest.mark.parametrize("options", [[], ["--sticky", "0"], ["--sticky", "none"]])

@@ -8,8 +8,10 @@ import optuna
 import pytest
 
 from trainer.__main__ import main
+from trainer.config import Config
 from trainer.config.games import GameName
 from trainer.config.preset import preset
+from trainer.runs import checkpoint
 from trainer.sweep import report as sweep_report
 from trainer.sweep import sweep as sweep_module
 from trainer.sweep.storage import default_storage, open_storage
@@ -106,6 +108,19 @@ def test_a_sweep_of_another_game_is_refused_for_its_game(sweep, capsys):
     assert sweep("breakout --name one --trials 1") == 0
     assert sweep("snake --name one --trials 2") == 2
     assert "the sweep 'one' exists, but game is snake and was breakout; give" in capsys.readouterr().err
+
+
+def test_all_trials_begin_with_the_checkpoint_that_was_the_last_run_at_first(sweep, capsys):
+    checkpoint.save(sweep.folder / "runs" / "old", 1, {}, {"config": Config("cartpole").to_dict()}, score=None)
+    assert sweep("cartpole --trials 1 --init-from last") == 0
+    found = load_study(open_storage(default_storage(sweep.folder / "runs" / "sweep-cartpole")), "cartpole")
+    path = found.user_attrs["facts"]["settings"]["run"]["init_from"]
+    assert path == "runs/old/step_000000000001.safetensors"
+    checkpoint.save(sweep.folder / "runs" / "new", 1, {}, {"config": Config("cartpole").to_dict()}, score=None)
+    capsys.readouterr()
+    assert sweep("cartpole --trials 2 --init-from last") == 2
+    assert f"--init-from is runs/new/step_000000000001.safetensors and was {path}; give the" in capsys.readouterr().err
+    assert sweep(f"cartpole --trials 2 --init-from {path}") == 0
 
 
 @pytest.mark.parametrize(("words", "searched", "fixed"), [
