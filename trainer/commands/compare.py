@@ -57,8 +57,9 @@ def main(argv: list[str]) -> None:
     from trainer.results import several_runs
     from trainer.results.groups import notes, profiles, sentence, warnings
     from trainer.results.output import csv_text
-    members = several_runs.read(folders, options.by, by_beginning, partial(say, file=sys.stderr))
-    groups = several_runs.grouped(members) if options.group else None
+    skipped = partial(say, file=sys.stderr)
+    members = several_runs.read(folders, options.by, by_beginning, skipped)
+    groups = several_runs.grouped(members, skipped) if options.group else None
     curves = (several_runs.single(members) if groups is None
               else [several_runs.mean_curve(label, one) for label, one in groups.items()])
     draw_comparison(curves, Path(options.out), options.by, members[0].run.game.short,

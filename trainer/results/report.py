@@ -107,9 +107,10 @@ def _statistics(runs: dict[str, Run], folders: Sequence[Path]) -> list[str]:
     """The statistics of groups of runs of one game; empty if there is nothing to compare."""
     if len(runs) < 2 or len({run.game.short for run in runs.values()}) > 1 or any(run.score is None for run in runs.values()):
         return []
-    groups = grouped(read(folders, "steps"))
+    skipped: list[str] = []
+    groups = grouped(read(folders, "steps"), skipped.append)
     columns, rows = group_table(groups)
-    lines = [*map(sentence, improvements(scores_of(groups))), *notes(list(runs.values()))]
+    lines = [*skipped, *map(sentence, improvements(scores_of(groups))), *notes(list(runs.values()))]
     return [html.table(columns, rows, columns[2:]), *(f'<p class="dim">{html.escape(line)}</p>\n' for line in lines)]
 
 

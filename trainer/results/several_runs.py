@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -105,19 +106,51 @@ def single(members: Sequence[Member]) -> list[Curve]:
     return [Curve(member.label, member.across, member.score, None) for member in members]
 
 
-def grouped(members: Sequence[Member]) -> dict[str, list[Member]]:
-    """The runs by the values of the settings in which they differ, such as "gamma 0.99".
+def grouped(members: Sequence[Member], skipped: Callable[[str], None] = lambda line: None) -> dict[str, list[Member]]:
+    """The runs by the values of the settings in which they differ, such as "gamma 0.99", each seed once in a group.
 
-    The seed and settings without influence on the learning are ignored.
+    The seed and settings without influence on the learning are ignored. Of runs with equal settings, seed and first weights,
+    which are no independent samples, only the longest one counts, and of equally long ones the newest.
+    skipped: called with a line about those that do not count.
     """
     settings = [_settings(member.run.config) for member in members]
     differing = [name for name in dict.fromkeys(name for one in settings for name in one)
-                 if len({json.dumps(one.get(name), sort_keys=True) for one in settings}) > 1]
-    groups: dict[str, list[Member]] = {}
+                 if len({_values(one, [name]) for one in settings}) > 1]
+    chosen = {_values(one, differing): {name: one.get(name) for name in differing} for one in settings}
+    groups: dict[str, dict[str, Member]] = {values: {} for values in chosen}
     for member, one in zip(members, settings, strict=True):
-        label = ", ".join(f"{name} {_text(one.get(name))}" for name in differing) or member.run.game.short
-        groups.setdefault(label, []).append(member)
-    return groups
+        group, start = groups[_values(one, differing)], _values(member.run.config["run"], ["seed", "init_from"])
+        group[start] = max(group.get(start, member), member, key=_length)
+    counted = {id(member) for group in groups.values() for member in group.values()}
+    if repeated := [member.run.folder for member in members if id(member) not in counted]:
+        skipped(f"left out of the groups, since another run there has the same seed and settings: {_these(repeated)}")
+    named = _group_labels(list(chosen.values()), members[0].run.game.short)
+    return {label: list(group.values()) for label, group in zip(named, groups.values(), strict=True)}
+
+
+def _length(member: Member) -> tuple[bool, int, datetime]:
+    """Which of two equal runs counts: one with an evaluation, then the one with more steps, then the newer one."""
+    return member.run.evaluation is not None, member.run.step, member.run.started
+
+
+def _values(settings: dict[str, Any], names: Sequence[str]) -> str:
+    """The values of these settings with all digits; an integer is the float of its value."""
+    return json.dumps([_floats(settings.get(name)) for name in names], sort_keys=True)
+
+
+def _floats(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _floats(one) for name, one in value.items()}
+    return float(value) if is_stored(value) else value
+
+
+def _group_labels(groups: Sequence[dict[str, Any]], game: str) -> list[str]:
+    """A label for each group, of the values in which they differ: short ones, with all digits if two would be the same."""
+    for text in (_text, _exact):
+        found = [", ".join(f"{name} {text(value)}" for name, value in one.items()) or game for one in groups]
+        if len(set(found)) == len(found):
+            break
+    return found
 
 
 def mean_curve(label: str, members: Sequence[Member]) -> Curve:
@@ -145,7 +178,7 @@ def table(members: Sequence[Member]) -> tuple[list[str], list[list[str]]]:
 def group_table(groups: dict[str, list[Member]]) -> tuple[list[str], list[list[str]]]:
     """Columns and rows of a table with a row for each group: means over its runs, and ± the standard deviation of scores.
 
-    seeds: the number of runs.
+    seeds: the number of runs, which have different seeds.
     minutes: the median.
     95% interval: of the mean of `scores_of`, over the seeds, by Student's t. iqm: their interquartile mean.
     human: the mean human-normalized score of the evaluations.
@@ -210,6 +243,13 @@ def _settings(config: dict[str, Any]) -> dict[str, Any]:
     another = isinstance(run, dict) and run.get("init_from") is not None
     return {"init_from": "another run" if another else None} | {
         name: value for section in sections if isinstance(section, dict) for name, value in section.items() if name not in free}
+
+
+def _exact(value: Any) -> str:
+    """A value with all digits; texts stand in quotes."""
+    if isinstance(value, dict):
+        return " ".join(f"{name}={_exact(one)}" for name, one in value.items()) or "none"
+    return json.dumps(value).removesuffix(".0")
 
 
 def _text(value: Any) -> str:

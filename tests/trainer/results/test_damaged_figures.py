@@ -5,9 +5,10 @@ import json
 
 import numpy as np
 import pytest
-from log_support import METRICS_OF_ITERATION, STEP, iterations
+from log_support import CONFIG_OF_RUN, METRICS_OF_ITERATION, STEP, iterations
 
 from trainer.__main__ import main
+from trainer.config.config import overlay
 from trainer.errors import CheckpointError, RunError
 from trainer.log.curves import draw_curves
 from trainer.runs import checkpoint
@@ -20,11 +21,11 @@ COMMANDS = ["list", "report one", "report one two", "compare one two", "compare 
 
 @pytest.fixture
 def runs(tmp_path, monkeypatch):
-    """Two runs without checkpoints."""
+    """Two runs without checkpoints, with two seeds."""
     (tmp_path / "runs").mkdir()
     monkeypatch.chdir(tmp_path / "runs")
-    for name in ("one", "two"):
-        iterations(tmp_path / "runs" / name, 1, 3)
+    for seed, name in enumerate(("one", "two")):
+        iterations(tmp_path / "runs" / name, 1, 3, config=overlay(CONFIG_OF_RUN, {"run": {"seed": seed}}))
     return tmp_path / "runs"
 
 

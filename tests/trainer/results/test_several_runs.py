@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from run_support import make_run
 
+from trainer.__main__ import main
 from trainer.config.sections import ADDED_LATER
 from trainer.errors import RunError
 from trainer.results.several_runs import group_table, grouped, mean_curve, member, table
@@ -49,6 +50,51 @@ def test_a_run_of_an_earlier_version_is_in_the_group_of_its_settings(tmp_path, g
             del saved["config"][section][name]
     (made[0] / "config.json").write_text(json.dumps(saved))
     assert len(grouped([member(folder, "steps", folder.name) for folder in made])) == 1
+
+
+def test_options_whose_first_digits_are_equal_are_two_groups(tmp_path):
+    levels = [{"options": {"level": level}} for level in (12341.0, 12344.0, 12341)]
+    found = grouped(members(tmp_path, env=levels))
+    assert {label: [one.run.seed for one in group] for label, group in found.items()} == {
+        "options level=12341": [1, 3], "options level=12344": [2]}
+    texts = grouped(members(tmp_path / "texts", env=[{"options": {"level": level}} for level in (3.0, "3", 3)]))
+    assert [*texts] == ["options level=3", "options level='3'"]
+    rates = grouped(members(tmp_path / "rates", ppo=[{"learning_rate": rate} for rate in (0.001234567, 0.001234568, 0.002)]))
+    assert [*rates] == ["learning_rate 0.001234567", "learning_rate 0.001234568", "learning_rate 0.002"]
+
+
+def test_runs_with_the_same_seed_and_settings_count_once(tmp_path):
+    """The one with an evaluation, the longer one, or the newer one; runs that began with other weights are others."""
+    def made(name, seed, count=3, evaluation=1.0, hour=14, init_from="runs/a"):
+        folder = make_run(tmp_path / name, scores=(1.0,) * count, evaluation=evaluation,
+                          run={"seed": seed, "init_from": init_from})
+        config = json.loads((folder / "config.json").read_text())
+        config["sessions"][0]["started"] = f"2026-11-21T{hour}:00:00+00:00"
+        (folder / "config.json").write_text(json.dumps(config))
+        return member(folder, "steps", name)
+    runs = [made("a", 1), made("shorter", 1, count=2), made("short", 2, count=2), made("b", 2),
+            made("new", 3, hour=15), made("old", 3), made("other", 3, init_from="runs/b"),
+            made("longer", 4, count=5, evaluation=None), made("evaluated", 4)]
+    lines = []
+    group, = grouped(runs, lines.append).values()
+    assert [one.label for one in group] == ["a", "b", "new", "other", "evaluated"]
+    assert lines == ["left out of the groups, since another run there has the same seed and settings: "
+                     + ", ".join(str(tmp_path / name) for name in ("shorter", "short", "old", "longer"))]
+
+
+def test_a_run_that_is_there_twice_does_not_narrow_an_interval(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    members(tmp_path / "runs", evaluation=(1.0, 2.0, 6.0))
+    assert main(["compare", "run", "--group", "--json"]) == 0
+    before, = json.loads(capsys.readouterr().out)["groups"]
+    make_run(tmp_path / "runs" / "run-again", seed=2, evaluation=2.0)
+    assert main(["compare", "run", "--group", "--json"]) == 0
+    out, err = capsys.readouterr()
+    after, = json.loads(out)["groups"]
+    assert err.startswith("left out of the groups, since another run there has the same seed and settings: runs/run-")
+    assert (after["mean_interval"], sorted(after["seeds"])) == (before["mean_interval"], [1, 2, 3])
+    assert main(["report", "run", "--out", "report.html"]) == 0
+    assert "left out of the groups, since another run there has" in (tmp_path / "report.html").read_text()
 
 
 def test_the_curve_of_a_group_covers_what_all_of_its_runs_have(tmp_path):
