@@ -9,6 +9,7 @@ from optuna.trial import TrialState
 
 from envs_c.text import say
 from trainer.config import Config
+from trainer.config.games import find_game
 from trainer.runs.evaluation import JUDGED
 from trainer.sweep.plan import Plan
 from trainer.sweep.trial import Outcome
@@ -22,11 +23,13 @@ class Watch:
     compared after each training, by the mean of those that have ended; Optuna knows the end of training k as
     step k * `longest`.
     A cost-aware sweep compares nothing: Optuna prunes only studies with one objective.
+    In self-play the scores are those of `strongest`: mean returns there are against a trial's own pool, which grows with it.
     """
 
     def __init__(self, plan: Plan, trial: optuna.Trial, config: Config):
         self.plan, self.trial = plan, trial
-        self.metric = JUDGED if config.judges else "score_mean"
+        self.metric = strongest(config) or (JUDGED if config.judges else "score_mean")
+        self.rating: float | None = None  # in self-play that of the newest score, which stands in each entry until the next one
         self.scores: list[float] = []    # of the trainings that have ended
         self.costs: list[tuple[float, int]] = []  # minutes and steps of the trainings that have ended
         self.current = (0.0, 0)          # of the one that runs
@@ -40,8 +43,8 @@ class Watch:
         self.current = entry["seconds"] / 60, entry["step"]
         if self.plan.minutes is not None and self.current[0] > self.plan.minutes:
             raise pruned(self.trial, f"trained for longer than {self.plan.minutes:g} minutes, to step {entry['step']:,}")
-        if entry.get(self.metric) is not None:
-            self.score, self.is_new = entry[self.metric], True
+        if entry.get(self.metric) is not None and (self.rating is None or entry.get("rating") != self.rating):
+            self.score, self.rating, self.is_new = entry[self.metric], entry.get("rating"), True
         compared = False
         while self.next is not None and entry["step"] >= self.next:
             if self.score is not None:
@@ -79,6 +82,16 @@ class Watch:
         """Store the cost of the trial: minutes and steps of a training."""
         self.trial.set_user_attr("minutes", self.minutes)
         self.trial.set_user_attr("steps", (self.costs or [self.current])[-1][1])
+
+
+def strongest(config: Config) -> str | None:
+    """In self-play the metric against the game's strongest opponent, against which a trial is also evaluated; else None.
+
+    It is the share of the points of the newest snapshot's games; without `anchor_games` there is none, and nothing is compared.
+    """
+    players = None if config.game.is_gym or not config.self_play.self_play else find_game(config.game).two_players
+    opponents = [*players.opponents] if players else []  # the weakest first
+    return f"win_rate_{opponents[-1]}" if opponents else None
 
 
 def over_seeds(outcomes: list[Outcome]) -> Outcome:

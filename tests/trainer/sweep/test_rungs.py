@@ -16,9 +16,12 @@ BASE = overlay(Config("cartpole"), {"ppo": {"total_steps": 10_000}})
 SPACE = parse_space({"ppo": {"learning_rate": {"low": 0.001, "high": 0.1}}})
 
 
-def watched(folder, study) -> Watch:
+SELF_PLAY = overlay(Config("go"), {"self_play": {"self_play": True}})
+
+
+def watched(folder, study, config=BASE) -> Watch:
     """Of a new trial, with rungs 500 steps apart."""
-    return Watch(Plan(BASE, SPACE, folder, trials=1, startup=1, prune=True, minutes=None), study.ask(), BASE)
+    return Watch(Plan(BASE, SPACE, folder, trials=1, startup=1, prune=True, minutes=None), study.ask(), config)
 
 
 def test_a_score_stands_at_each_rung_until_there_is_another(tmp_path):
@@ -39,6 +42,29 @@ def test_a_trial_is_compared_when_it_has_a_new_score(tmp_path):
     watch({"step": 1000, "seconds": 1.0, "score_judged": None})
     with pytest.raises(optuna.TrialPruned, match="below the median at step 1,500, with a score of 6"):
         watch({"step": 1500, "seconds": 1.0, "score_judged": 6.0})
+
+
+def test_trials_of_self_play_are_compared_by_their_games_against_the_strongest_opponent(tmp_path):
+    """Only when a snapshot is rated: its result stands in each entry until the next one."""
+    study = optuna.create_study(direction="maximize", pruner=optuna.pruners.MedianPruner(1))
+    study.add_trial(create_trial(value=1.0, intermediate_values={500: 0.1, 1000: 0.9, 1500: 0.5, 2000: 0.9}))
+    watch = watched(tmp_path, study, SELF_PLAY)
+    for step, rating, rate in ((500, -100.0, 0.25), (1000, -100.0, 0.25), (1500, 300.0, 0.5)):
+        watch({"step": step, "seconds": 1.0, "score_mean": -0.9, "win_rate_random": 0.0, "win_rate_greedy": rate,
+               "rating": rating})
+    assert study.trials[1].intermediate_values == {500: 0.25, 1000: 0.25, 1500: 0.5}
+    # the same score, of another snapshot
+    with pytest.raises(optuna.TrialPruned, match=r"below the median at step 2,000, with a score of 0\.5"):
+        watch({"step": 2000, "seconds": 1.0, "score_mean": 0.9, "win_rate_greedy": 0.5, "rating": 301.0})
+
+
+@pytest.mark.parametrize("game", ["go", "cartpole", "gym:CartPole-v1"])
+def test_trials_of_self_play_without_games_against_an_opponent_are_not_compared(tmp_path, game):
+    """Those of a game for one player end with an error of their own."""
+    study = optuna.create_study(direction="maximize")
+    watch = watched(tmp_path, study, overlay(Config(game), {"self_play": {"self_play": True}}))
+    watch({"step": 1500, "seconds": 1.0, "score_mean": 1.0, "win_rate_greedy": None, "rating": 0.0})
+    assert study.trials[0].intermediate_values == ({} if game == "go" else {500: 1.0, 1000: 1.0, 1500: 1.0})
 
 
 @pytest.mark.parametrize(("startup", "step"), [(6, 8000), (5, 8000), (3, 6000)])
