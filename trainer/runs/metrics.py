@@ -45,8 +45,8 @@ class MetricsFile:
         if self._held is None:
             return
         with writing(self._path, ADVICE):
+            self._file.close()  # Windows replaces no open file
             write_atomically(self._path, [*map(_line, self.kept), *self._held])
-            self._file.close()
             self._file = Appended(self._path)
         self._held = None
 
