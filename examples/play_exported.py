@@ -260,5 +260,7 @@ if __name__ == "__main__":
     paths = [text for text in sys.argv[1:] if text != "--trust-code"]
     if len(paths) != 1:
         sys.exit(__doc__)
+    if not Path(paths[0]).is_file():
+        sys.exit(f"there is no file {paths[0]}: pass a policy that `insertcoin export RUN` has written")
     scores = play(paths[0], trust_code="--trust-code" in sys.argv)
     print(f"{len(scores)} episodes: mean score {scores.mean():.2f}, best {scores.max():g}")
