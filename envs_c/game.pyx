@@ -177,6 +177,10 @@ cdef class Game:
         if not all(isinstance(row, Feature) and isinstance(row.count, int) and row.count > 0 for row in self.features):
             raise ContractError(f"{name}: features must be rows of Feature(...), each of one feature or more, not "
                                 f"{checks.shown(self.features)}")
+        names = [row.name for row in self.features]
+        if twice := [one for one in dict.fromkeys(names) if names.count(one) > 1]:
+            raise ContractError(f"{name}: each row of features must have a name of its own, and {twice[0]!r} is that of "
+                                f"{names.count(twice[0])}")
         count, described = math.prod(self.feature_shape), sum(feature.count for feature in self.features)
         if self.features and described != count:
             raise ContractError(f"{name}: the rows of features must add up to {count}, the size of feature_shape, not "

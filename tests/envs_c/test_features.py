@@ -91,6 +91,11 @@ def test_rows_that_do_not_add_up_are_refused(count):
         described(Feature("speed", -1, 1), Feature("brick", 0, 1, count=count))
 
 
+def test_rows_with_one_name_are_refused():
+    with pytest.raises(envs_c.ContractError, match=r"'bare': each row of features must have a name .* 'speed' is that of 2"):
+        described(Feature("speed", -1, 1), Feature("speed", 0, 1, count=4))
+
+
 def test_the_error_for_a_game_without_a_description_explains_how_to_add_one(toy, monkeypatch, capsys):
     monkeypatch.setattr(envs_c, "game", lambda name: toy)
     assert main(["features", "toy"]) == 2
