@@ -31,7 +31,7 @@ needs only the lines that differ from the defaults below, such as
     learning_rate = 0.001
 
 `--trust-code` loads [code that a run or a preset names](trainer.md#runs-from-others). A game `my_game.pyx` takes the file
-`my_game.toml` beside it as its preset."""
+`my_game.toml` beside it as its preset; a game of an installed package, given by its name, has the defaults."""
 
 
 def main() -> int:

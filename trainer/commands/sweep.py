@@ -44,7 +44,7 @@ class SweepOptions(Section):
     out: str | None = path_setting()
     """The sweep's folder, for its trials' runs and its report. none: runs/sweep-NAME."""
     startup: int = within(10, 1)
-    """Trials drawn at random at first; none is pruned before this number have finished."""
+    """Trials at first, the preset's settings and others drawn at random; none is pruned before this number have finished."""
     prune: bool = True
     """End a trial if its score is below the median of the finished trials at the same step."""
     minutes: float | None = within(None, 0, above=True)
