@@ -23,7 +23,8 @@ from envs_c.engine import checks
 from envs_c.errors import InvalidArgument, OutOfTurn
 from envs_c.gymnasium_env import ArcadeVectorEnv
 from envs_c.gymnasium_env.infos import row_of
-from envs_c.views import VIEWS, listed
+from envs_c.gymnasium_env.spaces import of_grey
+from envs_c.views import VIEWS
 
 try:
     from stable_baselines3.common.monitor import Monitor
@@ -48,7 +49,8 @@ def make(name: str, num_envs: int = 1, *, seed: int | None = None, channels_last
         prescribes (resets in the same step, and a new array for each output), and `keepdim`, for pictures have channels.
     seed: environment i begins with seed + i at the first reset, as in make_vec_env; None is a seed from the operating system.
     channels_last: True for pictures of shape (84, 84, frame_stack), which VecTransposeImage expects; else they are
-        (frame_stack, 84, 84), which CnnPolicy expects, and MultiInputPolicy under view "both".
+        (frame_stack, 84, 84), which CnnPolicy expects, and MultiInputPolicy under view "both". In colour they are
+        (height, width, 3 * frame_stack), as VecFrameStack makes them.
 
     Raises UnknownGame or InvalidArgument.
     """
@@ -81,19 +83,16 @@ class ArcadeVecEnv(VecEnv):
 
     def __init__(self, vector: ArcadeVectorEnv, channels_last: bool = False):
         self.vector = vector
-        self.grey = {part.name for part in VIEWS[vector.core.view].parts if part.channels == 1}  # SB3 needs an axis of channels
+        parts = VIEWS[vector.core.view].parts
+        self.colour = vector.frame_stack > 1 and parts[0].channels == 3  # stacked frames of three channels
+        self.pictures = {part.name for part in parts if part.channels == 1 or self.colour}  # SB3 knows those of three axes
         if vector.core.life_loss_info:
             raise InvalidArgument("life_loss_info must be False with stable-baselines3, not True: there a done episode begins "
                                   "again; episodic_life does that")
-        self.channels_last = checks.boolean("channels_last", channels_last)
-        if self.channels_last and not self.grey:
-            raise InvalidArgument(f"channels_last must be False for view={vector.core.view!r}, not True: it is for grey "
-                                  f"pictures; leave it out, or choose view="
-                                  + listed(lambda view: any(part.channels == 1 for part in view.parts)))
+        self.channels_last = of_grey("channels_last", channels_last, vector.core.view, "it is for grey pictures")
         self.render_mode = vector.render_mode
         self.spec = registry.get(vector.game.gym_id)
-        kind = MaskedEnvironment if vector.game.has_mask else Environment
-        self.envs = [kind(self, i) for i in range(vector.num_envs)]
+        self.envs = [(MaskedEnvironment if vector.game.has_mask else Environment)(self, i) for i in range(vector.num_envs)]
         self._actions = None
         self._made = time.perf_counter()
         super().__init__(vector.num_envs, self._space(), vector.single_action_space)
@@ -117,16 +116,18 @@ class ArcadeVecEnv(VecEnv):
 
     def _box(self, name: str, box):
         """The space of one array of the observations. name: of its part of the view."""
-        return spaces.Box(0, 255, self._picture(box.low).shape, np.uint8) if name in self.grey else box
+        return spaces.Box(0, 255, self._picture(box.low).shape, np.uint8) if name in self.pictures else box
 
     def _with_channels(self, observation):
         """Observations, (N, ...) or (...) or a dict of such, in SB3's shapes: pictures have an axis of channels."""
         if isinstance(observation, dict):
-            return {name: self._picture(part) if name in self.grey else part for name, part in observation.items()}
-        return self._picture(observation) if self.grey else observation
+            return {name: self._picture(part) if name in self.pictures else part for name, part in observation.items()}
+        return self._picture(observation) if self.pictures else observation
 
     def _picture(self, observation):
-        """Grey pictures with an axis of channels."""
+        """Grey pictures with an axis of channels; stacked ones in colour, (..., k, height, width, 3), with 3k channels."""
+        if self.colour:
+            return (frames := np.moveaxis(observation, -4, -2)).reshape(*frames.shape[:-2], -1)
         if self.vector.frame_stack == 1:
             observation = observation[..., None, :, :]
         return np.ascontiguousarray(np.moveaxis(observation, -3, -1)) if self.channels_last else observation

@@ -90,11 +90,10 @@ def box(core: VecEnv, frame_stack: int, keepdim: bool) -> spaces.Box:
     return spaces.Box(low, high, dtype=dtype.type)
 
 
-def checked_keepdim(keepdim: bool, view: str) -> bool:
-    """The setting `keepdim`. Raises InvalidArgument if it has no effect under this view."""
-    wanted = checks.boolean("keepdim", keepdim)
+def of_grey(name: str, value: bool, view: str, meaning: str) -> bool:
+    """A setting of grey pictures, True or False. Raises InvalidArgument if it has no effect under this view."""
+    wanted = checks.boolean(name, value)
     if wanted and not any(part.channels == 1 for part in VIEWS[view].parts):
-        raise InvalidArgument(f"keepdim must be False under view {view!r}, not True: it gives grey pictures an axis of one "
-                              "channel; leave it out, or choose view="
+        raise InvalidArgument(f"{name} must be False under view {view!r}, not True: {meaning}; leave it out, or choose view="
                               + listed(lambda view: any(part.channels == 1 for part in view.parts)))
     return wanted

@@ -21,7 +21,7 @@ from envs_c.gymnasium_env.copies import Copies, recorded
 from envs_c.gymnasium_env.infos import add_ends, add_last, add_lives, add_lost, copied
 from envs_c.gymnasium_env.results import Results
 from envs_c.gymnasium_env.snapshot import close_snapshot, kind_of, open_snapshot
-from envs_c.gymnasium_env.spaces import batched, checked_keepdim, observation_space, shape_of
+from envs_c.gymnasium_env.spaces import batched, observation_space, of_grey, shape_of
 from envs_c.play.human import Human
 from envs_c.types import Actions, Flags, Infos, Integers, Observations, Options, Rewards, Screen, Seed
 from envs_c.views import VIEWS
@@ -60,7 +60,7 @@ class ArcadeVectorEnv(Copies, VectorEnv[Observations, Actions, npt.NDArray[Any]]
         if self.frame_stack > 1 and len(self._parts) > 1:
             raise InvalidArgument(f"frame_stack must be 1 under view {self.core.view!r}, not {frame_stack}: stack the parts "
                                   "yourself")
-        self.keepdim = checked_keepdim(keepdim, self.core.view)
+        self.keepdim = of_grey("keepdim", keepdim, self.core.view, "it gives grey pictures an axis of one channel")
         self.copy = checks.boolean("copy", copy)
         self.render_mode = checks.choice("render_mode", "rgb_array" if render_mode is None else render_mode,
                                          ("human", "rgb_array"))

@@ -179,6 +179,20 @@ def test_sb3s_wrappers_work(name):
                 assert info["episode"]["r"] == simple_info["episode"]["r"] and info["episode"]["l"] == 20
 
 
+def test_stacked_pictures_in_colour_are_those_of_vec_frame_stack():
+    settings = {"view": "rgb", "picture_size": 36, "time_limit": 20, "seed": 1}
+    ours = sb3.make("breakout", N, frame_stack=3, **settings)
+    theirs = vec_env.VecFrameStack(sb3.make("breakout", N, **settings), 3)
+    assert ours.observation_space == theirs.observation_space
+    actions = actions_of(envs_c.game("breakout"), 60, N)
+    for mine, other in zip(play(ours, actions), play(theirs, actions), strict=True):
+        one, two = (x[0] if isinstance(x, tuple) else x for x in (mine, other))
+        assert np.array_equal(one, two) and one.flags.c_contiguous
+        for info, their_info in zip(*((x[3] if isinstance(x, tuple) else ()) for x in (mine, other)), strict=True):
+            assert np.array_equal(info.get("terminal_observation"), their_info.get("terminal_observation"))
+    learning.A2C("CnnPolicy", ours, n_steps=8).learn(N * 8)
+
+
 FAST = {"A2C": (learning.A2C, {"n_steps": 8}), "PPO": (learning.PPO, {"n_steps": 16, "batch_size": 40, "n_epochs": 1}),
         "DQN": (learning.DQN, {"learning_starts": 50, "buffer_size": 500, "batch_size": 8})}
 
@@ -190,7 +204,7 @@ FAST = {"A2C": (learning.A2C, {"n_steps": 8}), "PPO": (learning.PPO, {"n_steps":
 def test_algorithms_learn_evaluate_save_and_load(algorithm, name, settings, tmp_path):
     kind, few = FAST[algorithm]
     env = sb3.make(name, N, time_limit=30, **settings)
-    policy = "CnnPolicy" if env.grey else "MlpPolicy"
+    policy = "CnnPolicy" if env.pictures else "MlpPolicy"
     evaluation = EvalCallback(sb3.make(name, 2, time_limit=30, **settings), n_eval_episodes=3, eval_freq=30, verbose=0)
     model = kind(policy, env, seed=1, device="cpu", **few).learn(320, log_interval=1, callback=evaluation)
     assert np.isfinite(evaluation.last_mean_reward)

@@ -38,7 +38,7 @@ def env():
 ], ids=str)
 def test_observations_lie_in_their_space(settings, shape):
     env = sb3.make("breakout", N, seed=1, **settings)
-    assert env.observation_space.shape == shape and env.observation_space.dtype == (np.uint8 if env.grey else np.float32)
+    assert env.observation_space.shape == shape and env.observation_space.dtype == (np.uint8 if env.pictures else np.float32)
     observations = env.reset()
     assert observations.shape == (N, *shape) and all(observation in env.observation_space for observation in observations)
 
@@ -136,7 +136,7 @@ def test_a_wrong_action_is_named_and_steps_nothing(env, actions, wrong):
 @pytest.mark.parametrize("settings, wrong", [
     ({"autoreset": "disabled"}, r"autoreset must be left out, not 'disabled': stable-baselines3 prescribes"),
     ({"copy": False}, r"copy must be left out, not False: stable-baselines3 prescribes"),
-    ({"channels_last": True}, r"channels_last must be False for view='features', not True.*view='pixels'"),
+    ({"channels_last": True}, r"channels_last must be False under view 'features', not True.*view='pixels'"),
     ({"view": "pixels", "channels_last": "False"}, r"channels_last must be True or False, not 'False'"),
     ({"livse": 3}, r"argument 'livse': did you mean lives\?.*the options of breakout are lives"), ({"lives": 99}, r"lives"),
     ({"num_envs": 0}, r"num_envs must be an integer from 1 to .*, not 0"), ({"view": "ram"}, r"view must be .*, not 'ram'"),
