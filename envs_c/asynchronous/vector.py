@@ -112,10 +112,17 @@ class ArcadeAsyncEnv(VectorEnv[AnyArray, Actions, Any]):
         Raises InvalidArgument for an unknown action or environment, and for one that is in flight or named twice; NotReset
         before an environment's first reset, and after an episode's end under autoreset "disabled". Then nothing is sent.
         """
+        self._send(actions, env_id, 0)
+
+    def _send(self, actions, env_id, wanted: int):
+        """`send`, if at least `wanted` environments are in flight after it; else OutOfTurn, and nothing is sent."""
         with self._alone:
             if env_id is None and self._last is None:
                 raise OutOfTurn("env_id must be given before the first recv(): there are no last environments")
             rows = self._last if env_id is None else self._ids(env_id)
+            if self.in_flight + len(rows) < wanted:
+                raise OutOfTurn(f"step needs {wanted} environments, its batch_size, but env_id has {len(rows)} and "
+                                f"{self.in_flight} are in flight: name more, or call send(actions, env_id) and later recv()")
             actions = checks.actions(actions, len(rows))
             names, table = self.vector.action_names, self.vector._table
             wrong = np.flatnonzero((actions < 0) | (actions >= len(names)))
@@ -149,11 +156,7 @@ class ArcadeAsyncEnv(VectorEnv[AnyArray, Actions, Any]):
     def step(self, actions: Actions, env_id: Integers | int | None = None
              ) -> tuple[AnyArray, Rewards, Flags, Flags, Infos]:
         """`send`, then `recv`. Raises what they raise, and OutOfTurn before anything is sent."""
-        with self._alone:
-            if env_id is not None and self.in_flight + (sent := len(self._ids(env_id))) < self.batch_size:
-                raise OutOfTurn(f"step needs {self.batch_size} environments, its batch_size, but env_id has {sent} and "
-                                f"{self.in_flight} are in flight: name more, or call send(actions, env_id) and later recv()")
-        self.send(actions, env_id)
+        self._send(actions, env_id, self.batch_size)
         return self.recv()
 
     def _ids(self, env_id):

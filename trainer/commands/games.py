@@ -96,7 +96,7 @@ def _check_run(name: str) -> None:
         raise RunError(f"{name} cannot be played with keys, since Gymnasium does not name its actions: play one of "
                        f"{', '.join(envs_c.games())}, or watch a run")
     try:
-        if names_a_file(name):
+        if names_a_file(name) and Path(name).is_file():
             raise RunError(f"{name} is no run")
         find(name)
     except RunError as error:
