@@ -2,7 +2,7 @@
 
 import torch
 
-RECENT = 32  # of each environment: those of 128 steps if they have 4 steps or more
+RECENT = 32  # episodes kept of each environment: enough for a rollout of 128 steps if no episode has fewer than 4
 
 
 def newest(counts: torch.Tensor, returns: torch.Tensor, lengths: torch.Tensor
