@@ -112,6 +112,8 @@ def test_the_name_or_the_file_of_a_cartridge_is_answered_with_the_name_that_the_
             checked_game(name)
         assert train(["play", name]) == 2
         assert capsys.readouterr().err == f"error: there is no game and no run '{name}'; {hint}\n"
+    Path("run.bin").mkdir()  # a folder is a run's
+    assert train(["play", "run.bin"]) == 2 and capsys.readouterr().err.startswith("error: run.bin holds no run")
 
 
 def test_without_room_for_its_files_no_folder_stays_and_the_same_command_works_later(tmp_path, monkeypatch, capsys):
