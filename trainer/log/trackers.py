@@ -120,7 +120,7 @@ def tracker_class(name: str) -> type[Tracker]:
 
 def open_trackers(names: Sequence[str], folder: Path, settings: dict[str, Any], resume_step: int | None,
                   opened: contextlib.ExitStack, note: Callable[[str], None]) -> list[Tracker]:
-    """Make the trackers of a run.
+    """Make the trackers of a run. TensorBoard hides the later steps of older files as soon as it is made, so it is the last.
 
     opened: closes them when it is left.
     note: called with a line about a tracker that cannot be closed.
@@ -128,7 +128,7 @@ def open_trackers(names: Sequence[str], folder: Path, settings: dict[str, Any], 
     """
     require(names)
     trackers = []
-    for name in names:
+    for name in sorted(names, key="tensorboard".__eq__):
         made = tracker_class(name)
         errors = contextlib.nullcontext() if name in TRACKERS else imports.user_errors("track", name, "making the tracker")
         with errors:

@@ -51,8 +51,8 @@ def ran(code: str) -> None:
 
 
 def tasks() -> set[str]:
-    """The threads of this process."""
-    return {task.name for task in TASKS.iterdir()}
+    """The threads of this process. While one ends, Linux's list may lack others: once in 24,000 times, so this looks thrice."""
+    return {task.name for _ in range(3) for task in TASKS.iterdir()}
 
 
 @needs_compiler

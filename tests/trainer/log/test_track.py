@@ -145,6 +145,19 @@ def test_the_reason_of_a_tracker_that_refuses_the_run_is_shown(tmp_path, made, m
         log(tmp_path, "wandb", 1, 1)
 
 
+def test_a_tracker_that_refuses_the_run_leaves_no_event_file_that_hides_steps(tmp_path, made, monkeypatch):
+    log(tmp_path, "tensorboard", 1, 3)
+    before = set(tmp_path.glob("events.*"))
+
+    def init(**given):
+        raise RuntimeError("no API key")
+
+    monkeypatch.setattr(sys.modules["wandb"], "init", init)
+    with pytest.raises(TrackerError):
+        log(tmp_path, "tensorboard,wandb", 2, 2, resume_step=STEP)
+    assert set(tmp_path.glob("events.*")) == before
+
+
 def test_a_tracker_that_fails_does_not_end_the_training(tmp_path, made, monkeypatch):
     def fail(run, metrics):
         raise ConnectionError("gone")
