@@ -41,7 +41,7 @@ def main(argv: list[str]) -> None:
     for name in options.run.split(",") if options.run else ():
         run = find(name)
         with admitted_run(run, options):
-            from trainer.export.agents import agent_bytes
+            from trainer.export.agents import agent_bytes, not_in_browsers
             game, data = agent_bytes(run)
         if game.startswith("gym:"):
             raise SettingError("run", f"must name runs of games that compile for browsers, not {name} of {game}: leave it out")
@@ -52,5 +52,7 @@ def main(argv: list[str]) -> None:
             raise SettingError("run", f"must name one run for each game, and two of them are of {game}: leave one of them out")
         if game not in envs_c.games() and game not in games and not GameName(game).is_cartridge:
             games.append(game)
+        if reason := not_in_browsers(data):
+            raise SettingError("run", f"must name runs of agents that browsers can play, not {name}: {reason}; leave it out")
         agents[label] = data
     command.run(Namespace(games=games, out=Path(options.out), serve=options.serve, port=options.port), agents)

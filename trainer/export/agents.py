@@ -3,7 +3,7 @@
 import contextlib
 from pathlib import Path
 
-from envs_c.arcade.agents import compact
+from envs_c.arcade.agents import compact, described
 from trainer.environments import make_source
 from trainer.export.graph import StepGraph
 from trainer.export.weights import describe, weights_bytes
@@ -17,3 +17,11 @@ def agent_bytes(run: str | Path, *, trust_code: bool = False) -> tuple[str, byte
     with contextlib.closing(make_source(config.game, config.env, 1, 0)) as source:
         about = describe(policy, config, source, checkpoint.read_meta(path))
     return config.game, compact(weights_bytes(StepGraph(policy).policy, about))
+
+
+def not_in_browsers(data: bytes) -> str | None:
+    """Why an exported policy cannot play on the page, where policy.js computes it; None if it can."""
+    about = described(data)
+    parts = {name: about.get(name) for name in ("encoder", "memory", "heads", "observation_transform")}
+    own = [f"{name} {value}" for name, value in parts.items() if ":" in (value or "")]
+    return f"{' and '.join(own)} has no version for browsers" if own else None

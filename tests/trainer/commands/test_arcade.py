@@ -5,6 +5,7 @@ import json
 import own_rom
 import pytest
 from arcade_support import needs_browser_tools
+from export_support import save
 from support import TOY
 
 import envs_c
@@ -71,6 +72,13 @@ def test_a_run_of_an_unknown_cartridge_has_no_place_on_the_page(small, tmp_path,
 def test_two_runs_of_one_game_are_refused_since_the_page_has_one_agent_for_each(trained, small, tmp_path, capsys):
     assert run(["arcade", f"--run={trained},{trained}", f"--out={tmp_path / 'page'}"]) == 2
     assert "--run must name one run for each game, and two of them are of cartpole" in capsys.readouterr().err
+    assert not (tmp_path / "page").exists()
+
+
+def test_an_agent_with_an_encoder_of_ones_own_is_refused_since_browsers_cannot_play_it(small, tmp_path, capsys):
+    save(tmp_path / "run", policy={"encoder": "own_encoders:Small"})
+    assert run(["arcade", f"--run={tmp_path / 'run'}", "--trust-code", f"--out={tmp_path / 'page'}"]) == 2
+    assert "encoder own_encoders:Small has no version for browsers" in capsys.readouterr().err
     assert not (tmp_path / "page").exists()
 
 

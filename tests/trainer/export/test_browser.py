@@ -11,6 +11,7 @@ from envs_c.arcade import agents
 from trainer.config import EnvConfig
 from trainer.config.games import GameName
 from trainer.export import check
+from trainer.export.agents import not_in_browsers
 from trainer.export.export import export_run
 from trainer.export.weights import rebuild
 from trainer.kernels import reference
@@ -35,6 +36,7 @@ def test_every_policy_in_javascript_equals_the_trainers(kind, tmp_path):
     game, view, settings = KINDS[kind]
     (path,) = export_run(str(save(tmp_path / "run", game, view, settings)), ("safetensors",), None, trust_code=True).files
     (tmp_path / "small").write_bytes(agents.compact(path.read_bytes()))
+    assert not_in_browsers((tmp_path / "small").read_bytes()) is None
     policy = rounded(rebuild(path.read_bytes())[0], (tmp_path / "small").read_bytes())
     played = check.gather(policy, GameName(game), EnvConfig(view=view))
     given = played.observation.tobytes() + played.start.tobytes()
