@@ -75,9 +75,13 @@ def median_seconds(work: Callable[[], object], *, rounds: int = 7, seconds: floa
     return statistics.median(results)
 
 
-def score(value: float) -> str:
-    """Format a score, such as 12,345 or 1.234."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+def score(value: float, digits: int = 4) -> str:
+    """Format a score or its error, such as 12,345 or 1.234: below 1,000 with so many digits, from there on whole.
+
+    digits: 1 to 4. Numbers with more digits before the point are whole, too.
+    """
+    text = f"{value:.{digits}g}"
+    return f"{value:,.0f}" if abs(float(text)) >= min(1000, 10**digits) else text
 
 
 def module_of(program: str) -> str:

@@ -5,6 +5,7 @@ import numpy as np
 from benchmarks.cartridges import open_state
 from benchmarks.cartridges.features import open_cartridge
 from benchmarks.cartridges.lockstep import class_of, twins_of
+from benchmarks.common import score
 from benchmarks.likeness.players import Player
 
 HOLD, LONGEST = 4, 27_000  # frames of an action; steps of an episode
@@ -53,5 +54,5 @@ def error(scores: np.ndarray) -> float:
 def both_sides(game: str, episodes: int, seed: int, player: Player | None = None) -> list[str]:
     """Mean score and standard error on the cartridge and here; ours says so if it is equal in each episode."""
     sides = on_cartridge(game, episodes, seed, player), here(game, episodes, seed, player)
-    texts = [f"{scores.mean():.4g} ± {error(scores):.2g}" for scores in sides]
+    texts = [f"{score(scores.mean())} ± {score(error(scores), 2)}" for scores in sides]
     return [texts[0], f"{texts[1]}, equal in each" if np.array_equal(*sides) else texts[1]]

@@ -4,6 +4,9 @@ Both play with our rules: area scoring, positional superko, no suicide, the komi
 first game, then the colours change from game to game. GNU Go plays on until all dead stones are captured, since our scoring
 removes none. The policy's moves are sampled, or with --greedy the most likely ones.
 
+GNU Go gets another seed in each game, since it begins its random numbers anew in each move. Equal games count once in the
+interval.
+
 RUN is as for `python -m trainer eval`; without any, the arcade's agent plays. Needs GNU Go (Debian's package gnugo).
 """
 
@@ -68,7 +71,7 @@ class Game(NamedTuple):
 
     colour: str  # the policy's
     result: float  # 1 won, 0 drawn, -1 lost
-    moves: int
+    moves: tuple[int, ...]  # of both
     resigned: bool  # GNU Go gave up
 
 
@@ -76,11 +79,14 @@ def play(player: Player, gnu_go: GnuGo, options: dict[str, float], colour: str, 
     """Play one game; `colour` is the policy's."""
     env = envs_c.make("go", num_envs=1, seed=seed, **(options | {"opponent": 2}))
     names = env.core.actions
-    gnu_go.ask([f"boardsize {int(options['size'])}", "clear_board", f"komi {options['komi']:g}"])
+    setup = [f"boardsize {int(options['size'])}", "clear_board", f"komi {options['komi']:g}", f"set_random_seed {seed}"]
+    if refused := [answer for answer in gnu_go.ask(setup) if not answer.startswith("=")]:
+        raise ValueError(f"GNU Go refuses one of {', '.join(setup)}: {refused[0]}")
     player.begin()
     observation, info = env.reset(seed=seed)
-    for moves in range(1, 10**6):
-        mover = COLOURS[(moves - 1) % 2]
+    moves: list[int] = []
+    while True:
+        mover = COLOURS[len(moves) % 2]
         if mover == colour:
             action = player.move(observation, info["action_mask"])
             answer, = gnu_go.ask([f"play {mover} {names[action]}"])
@@ -89,14 +95,14 @@ def play(player: Player, gnu_go: GnuGo, options: dict[str, float], colour: str, 
         else:
             name = gnu_go.ask([f"genmove {mover}"])[0].removeprefix("=").strip().upper()
             if name == "RESIGN":
-                return Game(colour, 1.0, moves, True)
+                return Game(colour, 1.0, tuple(moves), True)
             action = names.index(name)
             if not info["action_mask"][0, action]:
                 raise ValueError(f"our rules forbid GNU Go's move {name} of {mover}")
         observation, reward, terminated, _, info = env.step(np.array([action]))
+        moves.append(action)
         if terminated[0]:
-            return Game(colour, float(reward[0]) if mover == colour else -float(reward[0]), moves, False)
-    raise ValueError("the game does not end")
+            return Game(colour, float(reward[0]) if mover == colour else -float(reward[0]), tuple(moves), False)
 
 
 def open_agent(run: str) -> tuple[str, Policy, Config]:
@@ -118,10 +124,10 @@ def interval(wins: float, games: int) -> tuple[float, float]:
 
 def row(name: str, games: Sequence[Game], who: str) -> list[str]:
     """A row of the table: the games of one colour, or of both."""
-    wins = sum((one.result + 1) / 2 for one in games)
-    low, high = interval(wins, len(games))
-    return [name, who, str(len(games)), f"{wins / len(games):.0%}", f"{low:.0%} to {high:.0%}",
-            f"{np.mean([one.moves for one in games]):.0f}", str(sum(one.resigned for one in games))]
+    share, different = sum((one.result + 1) / 2 for one in games) / len(games), len(set(games))
+    low, high = interval(share * different, different)
+    return [name, who, str(len(games)), str(different), f"{share:.0%}", f"{low:.0%} to {high:.0%}",
+            f"{np.mean([len(one.moves) for one in games]):.0f}", str(sum(one.resigned for one in games))]
 
 
 def rows(name: str, games: Sequence[Game]) -> list[list[str]]:
@@ -135,7 +141,7 @@ def match(policy: Policy, config: Config, options: argparse.Namespace) -> list[G
     torch.manual_seed(options.seed)
     board = {each: option.default for each, option in envs_c.game("go").options.items()} | config.env.options
     player, games = Player(policy, options.greedy), []
-    gnu_go = GnuGo("--level", str(options.level), "--seed", str(options.seed), "--capture-all-dead")
+    gnu_go = GnuGo("--level", str(options.level), "--capture-all-dead")
     with Ticker("playing against GNU Go", Console(stderr=True), line_seconds=10) as tick:
         for number in range(options.games):
             games.append(play(player, gnu_go, board, COLOURS[number % 2], options.seed + number))
@@ -162,7 +168,7 @@ def main(argv: list[str] | None = None) -> list[list[Game]]:
         parser.error(str(error))
     torch.set_num_threads(1)
     games = [match(policy, config, options) for _, policy, config in agents]
-    columns = ["policy", "its colour", "games", "won", "95% interval", "moves", "GNU Go resigned"]
+    columns = ["policy", "its colour", "games", "different", "won", "95% interval", "moves", "GNU Go resigned"]
     table = markdown(columns, [each for (name, *_), played in zip(agents, games, strict=True) for each in rows(name, played)])
     how = f"Level {options.level}, {'greedy' if options.greedy else 'sampled'} actions."
     publish(f"{head('Go against GNU Go')}\n{how}\n\n{table}", options.out)

@@ -16,7 +16,7 @@ from rich.console import Console
 import envs_c
 from benchmarks.cartridges.agents import PLAIN, Agent, load_agent
 from benchmarks.cartridges.twins import TWINS
-from benchmarks.common import at_least, head, new_parser, publish
+from benchmarks.common import at_least, head, new_parser, publish, score
 from trainer.errors import TrainerError
 from trainer.log.text import markdown
 from trainer.log.ticker import Ticker
@@ -58,7 +58,7 @@ def rows_of(agent: Agent, episodes: int, seed: int) -> Iterator[list[str]]:
         scores = played.returns
         mean, error = scores.mean(), scores.std(ddof=1) / np.sqrt(episodes)
         original = (mean, error) if original is None else original
-        yield [config.game, option or "-", change or "the original", f"{number(mean)} ± {number(error)}",
+        yield [config.game, option or "-", change or "the original", f"{score(mean, 3)} ± {score(error, 3)}",
                f"{played.truncated.sum()}", ratio((mean, error), original) if option else "-"]
 
 
@@ -68,10 +68,6 @@ def ratio(changed: tuple[float, float], original: tuple[float, float]) -> str:
         return "-"
     error = changed[0] / original[0] * np.hypot(changed[1] / changed[0], original[1] / original[0])
     return f"{changed[0] / original[0]:.0%} ± {NORMAL_95 * error:.0%}"
-
-
-def number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def main(argv: list[str] | None = None) -> list[list[str]]:

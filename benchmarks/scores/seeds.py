@@ -46,7 +46,8 @@ FIRST_DEFAULTS = {"policy": {"noise_hold": 1, "noise_hold_after": "any"},
 ABOVE = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # human-normalized scores of the performance profile
 NOTES = f"""\
 Raw scores to game over or to the time limit, actions sampled (and greedy in one column), {{episodes}} episodes of each
-training. The limit is 27,000 steps (108,000 frames) in the games after cartridges and in Pac-Man.{{at_the_limit}}
+training. The limit is 27,000 steps (108,000 frames) in Pac-Man and the games after cartridges but Freeway, whose episodes
+have 8,192 frames; 500 steps in CartPole and 200 in T-maze.{{at_the_limit}}
 
 "sticky" is the probability of a sticky action, in training and evaluation: 0.25 is what Machado et al. (2018) recommend,
 though with all 18 actions and not the minimal ones. "no-ops" is the most frames of NOOP at the start of an episode, in

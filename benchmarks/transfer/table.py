@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rich.console import Console as Terminal
 
 from benchmarks.cartridges.agents import PLAIN, Agent, load_agent
-from benchmarks.common import at_least
+from benchmarks.common import at_least, score
 from benchmarks.transfer.play import Played, play, play_from_its_start, play_here
 from envs_c.files import write_atomically
 from trainer.errors import TrainerError
@@ -107,14 +107,9 @@ def all_sides(agent: Agent, sticky: float, episodes: int, scores: Scores) -> lis
     return sides
 
 
-def number(value: float) -> str:
-    """A score or its error: whole from 1000 on, else with at most four digits."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-
-
 def row_of(agent: Agent, sticky: float, theirs: Tally, ours: Tally, scattered: Tally) -> list[str]:
     """The table's row: means with standard errors, and the ratio of the means with its own (by the delta method)."""
-    texts = [f"{number(side.mean)} ± {number(side.error)}" + (f" ({side.cut} cut)" if side.cut else "")
+    texts = [f"{score(side.mean)} ± {score(side.error)}" + (f" ({side.cut} cut)" if side.cut else "")
              for side in (theirs, ours, scattered)]
     ratio = "-"
     if min(theirs.mean, ours.mean) > 0:

@@ -67,3 +67,10 @@ def test_a_page_whose_figures_are_no_medians_of_random_play_says_what_they_are(n
     printed = capsys.readouterr().out
     assert command.NOTE in printed
     assert [page for page in pages if command.NOTE not in (common.RESULTS / f"{page}.md").read_text(encoding="utf-8")] == []
+
+
+@pytest.mark.parametrize(("value", "digits", "text"), [
+    (1.2345, 4, "1.234"), (999.94, 4, "999.9"), (999.97, 4, "1,000"), (-1234.5, 4, "-1,234"), (0, 4, "0"),
+    (999.7, 3, "1,000"), (540.2, 2, "540"), (4.64, 2, "4.6"), (99.6, 2, "100")])
+def test_a_score_has_no_exponent(value, digits, text):
+    assert common.score(value, digits) == text

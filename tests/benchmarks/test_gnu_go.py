@@ -25,18 +25,33 @@ class Passes:
 @pytest.mark.skipif(GnuGo.PATH is None, reason="needs GNU Go: apt-get install gnugo")
 @pytest.mark.parametrize("colour", gnu_go.COLOURS)
 def test_a_policy_that_passes_loses_to_gnu_go(colour):
-    opponent, player = GnuGo("--seed", "1", "--capture-all-dead"), Passes()
+    opponent, player = GnuGo("--capture-all-dead"), Passes()
     game = gnu_go.play(player, opponent, BOARD | {"komi": 0.0}, colour, seed=1)
     opponent.close()
     assert game.result == -1 and game.colour == colour
-    assert abs(game.moves - 2 * player.moves) <= 1
+    assert abs(len(game.moves) - 2 * player.moves) <= 1
+
+
+@pytest.mark.skipif(GnuGo.PATH is None, reason="needs GNU Go: apt-get install gnugo")
+def test_gnu_go_plays_by_the_seed_of_the_game():
+    opponent = GnuGo("--capture-all-dead")
+    first, again, *others = [gnu_go.play(Passes(), opponent, BOARD, "black", seed) for seed in (1, 1, *range(2, 12))]
+    opponent.close()
+    assert first == again and set(others) != {first}
+
+
+def test_equal_games_count_once_in_the_interval():
+    lost, won = gnu_go.Game("black", -1.0, (1, 2), False), gnu_go.Game("black", 1.0, (3, 4, 5, 6), True)
+    assert gnu_go.row("me", [lost] * 29 + [won], "black") == [
+        "me", "black", "30", "2", "3%", "0% to 68%", "2", "1"]
+    assert gnu_go.row("me", [lost] * 30, "black")[3:6] == ["1", "0%", "0% to 79%"]
 
 
 @pytest.mark.skipif(GnuGo.PATH is None, reason="needs GNU Go: apt-get install gnugo")
 def test_the_arcade_s_agent_plays_a_legal_game(capsys):
     played = gnu_go.main(["go", "go", "--games", "2"])  # runs with one name are two policies
     for games in played:
-        assert [game.colour for game in games] == ["black", "white"] and all(game.moves > 10 for game in games)
+        assert [game.colour for game in games] == ["black", "white"] and all(len(game.moves) > 10 for game in games)
     assert len(played) == capsys.readouterr().out.count("| both ") == 2
 
 

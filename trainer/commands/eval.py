@@ -93,7 +93,8 @@ def _note(run: Path, options: EvalOptions) -> None:
 def main(argv: list[str]) -> None:
     """Print an evaluation."""
     options = parse(EvalOptions, argv, "eval", "Evaluate the agent of a run with sampled and with greedy actions: the mean raw "
-                    "score of whole episodes with its 95% confidence interval (bootstrap), median, lowest and highest score.")
+                    "score of whole episodes with its 95% confidence interval (bootstrap; of fewer than five "
+                    "different episodes Student's t), median, lowest and highest score.")
     run = find(options.run)
     with admitted_run(run, options):
         _note(run, options)

@@ -2,7 +2,10 @@
 
 import numpy as np
 
+from trainer.results.statistics import student_quantile
+
 RESAMPLES = 10_000  # of the bootstrap
+FEWEST = 5          # different episodes for the bootstrap's percentiles: those of 3 cover the mean in 73% of cases, not in 95%
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio, odd: a product with it mixes the bits
 
 
@@ -51,23 +54,30 @@ def interval(scores: np.ndarray, count: np.ndarray | None = None, confidence: fl
     scores, count: as in `resampled_means`; count None: one each.
 
     Percentiles of the bootstrap, which assumes no distribution; scores are seldom normal. Equal scores give equal intervals.
+    Of fewer scores than FEWEST it is Student's t.
     Efron and Tibshirani (1993), "An Introduction to the Bootstrap", chapter 13. Agarwal et al. (2021), "Deep Reinforcement
     Learning at the Edge of the Statistical Precipice", recommend it for evaluations.
     """
     if len(scores) < 2:
         return None
     tail = (1 - confidence) / 2
-    means = resampled_means(scores, np.ones(len(scores), np.int64) if count is None else count)
+    count = np.ones(len(scores), np.int64) if count is None else count
+    if len(scores) < FEWEST:
+        middle = float(np.average(scores, weights=count))
+        width = student_quantile(len(scores) - 1, 1 - tail) * error(scores, count)
+        return [middle - width, middle + width]
+    means = resampled_means(scores, count)
     return np.quantile(means, [tail, 1 - tail]).tolist()
 
 
 def error(scores: np.ndarray, count: np.ndarray) -> float:
     """The standard error of the mean score; 0 for a single one. scores, count: as in `resampled_means`.
 
-    Without equal episodes that of independent scores, else the deviation of the resampled means.
+    If all groups are equally large, that of G independent scores, else the deviation of the resampled means, multiplied by
+    sqrt(G / (G - 1)), since the bootstrap's variance has a divisor of G.
     """
     if len(scores) < 2:
         return 0.0
-    if (count == 1).all():
+    if (count == count[0]).all():
         return float(scores.std(ddof=1) / len(scores) ** 0.5)
-    return float(resampled_means(scores, count).std())
+    return float(resampled_means(scores, count).std() * (len(scores) / (len(scores) - 1)) ** 0.5)

@@ -13,6 +13,7 @@ from setup_support import ROOT
 from benchmarks.common import head_of
 from benchmarks.scores import atari, gallery
 from trainer.config.games import GameName
+from trainer.results import published
 
 PRESETS = json.loads(read("benchmarks/results/presets.json"))
 
@@ -189,3 +190,19 @@ def test_the_scores_of_the_readme_are_those_of_the_tables_over_games():
     breakout = {(row["sticky"], row["no-ops"]): row["mean"] for row in result_rows("seeds.md") if row["game"] == "breakout"}
     quoted = re.search(r"have (\d+) points with sticky actions and (\d+) with no-ops", flat("README.md")).groups()
     assert all(rounds_to(*pair) for pair in zip(quoted, map(number, (breakout["0.25", "0"], breakout["0", "30"])), strict=True))
+
+
+def test_the_frames_of_the_readmes_trainings_are_those_of_the_presets():
+    million = {one["game"]: one["steps"] * 4 / 1e6 for one in json.loads(read("benchmarks/results/seeds.json"))
+               if one["game"] in published.AGENTS}
+    longest = [game for game, frames in million.items() if frames > 0.99 * max(million.values())]
+    most = ", ".join(game.replace("_", " ").title() for game in longest)
+    shown = f"the presets {min(million.values()):.0f}M (Pong) to {max(million.values()):.0f}M ({most}), in a median of "
+    assert min(million, key=million.get) == "pong"
+    assert f"{shown}{statistics.median(million.values()):.0f}M." in flat("README.md")
+
+
+def test_the_time_of_a_step_from_pictures_on_a_zen_4_is_that_of_its_table():
+    row, = (row for row in result_rows("pixels_zen4.md") if (row["precision"], row["frames"], row["encoder"]) == (
+        "bfloat16", "2", "pixels"))
+    assert f"On the Zen 4 a step takes [{row['us a step']} microseconds]" in flat("docs/speed.md")

@@ -64,8 +64,24 @@ def test_repeated_episodes_do_not_narrow_the_interval():
     assert scores.interval(values, np.full(4, 25)) == pytest.approx(scores.interval(values))
     low, high = scores.interval(np.repeat(values, 25))
     assert high - low < 0.35 * np.diff(scores.interval(values))[0]
-    assert scores.error(values, np.full(4, 25)) == pytest.approx(np.std(values) / 2, rel=0.03)  # of the bootstrap: 1 / n
-    assert scores.error(values, np.ones(4)) == pytest.approx(np.std(values, ddof=1) / 2)
+
+
+@pytest.mark.parametrize("values", [[0.0, 1.0], [400.0, 410.0, 420.0, 430.0], [3.0, 9.0, 1.0, 7.0, 5.0, 2.0]])
+def test_the_standard_error_of_groups_is_that_of_as_many_episodes(values):
+    values = np.array(values)
+    wanted = values.std(ddof=1) / len(values) ** 0.5
+    assert scores.error(values, np.ones(len(values))) == pytest.approx(wanted)
+    assert scores.error(values, np.full(len(values), 25)) == pytest.approx(wanted)
+    nearly = np.array([1000, 1001] * (len(values) // 2))  # this one is of the bootstrap
+    assert scores.error(values, nearly) == pytest.approx(wanted, rel=0.03)
+
+
+@pytest.mark.parametrize(("number", "quantile"), [(2, 12.706), (3, 4.303), (4, 3.182)])
+def test_the_interval_of_few_different_episodes_is_students(number, quantile):
+    values = np.arange(number) * 10.0
+    width = quantile * values.std(ddof=1) / number ** 0.5
+    assert scores.interval(values) == pytest.approx([values.mean() - width, values.mean() + width], rel=1e-3)
+    assert scores.interval(np.full(number, 7.0)) == [7.0, 7.0]
 
 
 def test_a_group_counts_as_often_as_it_was_played():
