@@ -213,6 +213,10 @@ def make_single(name: str, render_mode=None, **settings) -> ArcadeEnv | RenderCo
         if setting in settings:
             raise InvalidArgument(f"{setting} must be left out, not {checks.shown(settings[setting])}: gymnasium.make gives "
                                   "one environment that its caller resets; use gymnasium.make_vec for more")
+    if settings.get("life_loss_info"):
+        raise InvalidArgument(f"life_loss_info must be False, not {checks.shown(settings['life_loss_info'])}: gymnasium.make "
+                              "gives one environment, whose caller resets it after a lost life, which begins a new game; use "
+                              "gymnasium.make_vec, or episodic_life")
     collected = isinstance(render_mode, str) and render_mode == "rgb_array_list"
     shown = "rgb_array" if collected else render_mode
     vector = make(name, 1, autoreset="disabled", render_mode=shown, **settings)

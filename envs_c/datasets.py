@@ -77,14 +77,14 @@ def record(dataset_id: str, env: ArcadeVectorEnv, act: Act, episodes: int, *, se
     if (there := get_dataset_path(dataset_id)).exists():
         raise InvalidArgument(f"dataset_id must be a new name, and {there} exists already: delete it, or raise the version at "
                               "the end of the name")
-    made: list[EpisodeBuffer] = []
+    spec, made = spec_of(env), list[EpisodeBuffer]()
     while len(made) < episodes:
         made += play_round(env, act, seed + len(made) // env.num_envs, len(made))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # Minari names each fact that `about` leaves out
         try:
             return minari.create_dataset_from_buffers(
-                dataset_id, made[:episodes], env=spec_of(env), observation_space=env.single_observation_space,
+                dataset_id, made[:episodes], env=spec, observation_space=env.single_observation_space,
                 action_space=env.single_action_space, **{"jpeg_encoding": False, **about})
         except BaseException:
             shutil.rmtree(there, ignore_errors=True)  # half of a dataset: it would be in the way of the next call
@@ -102,7 +102,8 @@ def spec_of(env: ArcadeVectorEnv) -> EnvSpec | None:
                if name not in OF_STEPPING and (name not in defaults or value != defaults[name].default)}
     del changed["options"]
     spec = copy.deepcopy(registered)
-    spec.kwargs.update({**changed, **env.core.options})
+    options = {name: int(value) if value.is_integer() else value for name, value in env.core.options.items()}
+    spec.kwargs.update({**changed, **options})
     return spec
 
 

@@ -50,6 +50,7 @@ ctypedef struct Canvas:
     float* sums       # (SMALL, SMALL) grey * units; a row is valid if touched[row] is 1
     uint8_t* touched  # (SMALL,) 0: the row equals the backdrop's, 1: it is in `sums`, 2: its bytes are in `grey`
     uint8_t* grey     # (SMALL, SMALL) the result
+    bint in_grey      # rgb becomes a grey picture: a game whose greys are not those of its colours paints each three times
 
 
 cdef inline int grey_of(uint32_t colour) noexcept nogil:

@@ -11,7 +11,7 @@ cdef class Painter:
     cdef Game game
     cdef Screen screen  # what all canvases of the game share
     cdef tuple keep     # the arrays behind the pointers of `screen`
-    cdef picture(self, const void* state)
+    cdef picture(self, const void* state, bint grey)
     cdef Format format(self, int height, int width, int channels)
 
 

@@ -48,10 +48,11 @@ def average(rgb: np.ndarray, x: Axis, y: Axis) -> tuple[np.ndarray, np.ndarray]:
 
 
 cdef void paint_colour(const void* state, const Format* format, uint8_t* rgb) noexcept nogil:
-    """Paint the whole screen in colour. rgb: (height, width, 3) of the screen."""
+    """Paint the whole screen in colour, which becomes grey if the format has one channel. rgb: (height, width, 3)."""
     cdef Canvas canvas
     canvas.screen = format.screen
     canvas.rgb = rgb
+    canvas.in_grey = format.channels == 1
     memcpy(rgb, format.screen.backdrop_rgb, <size_t>3 * format.screen.y.length * format.screen.x.length)
     format.draw(state, &canvas)
 
@@ -124,15 +125,17 @@ cdef class Painter:
         self.screen.backdrop_grey = &grey[0, 0]
         self.screen.backdrop_sums = &sums[0, 0]
 
-    cdef picture(self, const void* state):
-        """The screen of a game's state in colour: (height, width, 3) uint8."""
-        width, height = self.game.screen
+    cdef picture(self, const void* state, bint grey):
+        """The screen of a game's state: (height, width, 3) uint8 in colour, (height, width) in grey."""
+        cdef int height = self.screen.y.length, width = self.screen.x.length
         rgb = np.empty((height, width, 3), np.uint8)
         cdef uint8_t[:, :, ::1] pixels = rgb
-        cdef Format whole = self.format(height, width, 3)
+        cdef Format whole = self.format(height, width, 1 if grey else 3)
         with nogil:
             paint_colour(state, &whole, &pixels[0, 0, 0])
-        return rgb
+            if grey:
+                to_grey(&pixels[0, 0, 0], <size_t>height * width)
+        return rgb.ravel()[:height * width].reshape(height, width).copy() if grey else rgb
 
     cdef Format format(self, int height, int width, int channels):
         """The format of pictures of this size; channels is 3 for colour, 1 for grey."""

@@ -233,14 +233,15 @@ cdef class VecEnv(Engine):
         return Batch(self, lo, hi, actions, observation, reward, terminated, truncated,
                      final_observation, action_mask, final_action_mask, picture, final_picture)
 
-    def render(self, index=0):
-        """The screen of environment `index` in colour: (height, width, 3) uint8."""
+    def render(self, index=0, grey=False):
+        """The screen of environment `index`: (height, width, 3) uint8 in colour, or (height, width) in grey."""
         self.check_open()
         cdef int i = checks.integer("the environment's index", index, 0, self.num_envs - 1)
+        cdef bint one_channel = checks.boolean("grey", grey)
         self.enter(&self.mark)
         try:
             self.check_started(i, i + 1)
-            return self.painter.picture(self.states + i * self.stride + sizeof(Head))
+            return self.painter.picture(self.states + i * self.stride + sizeof(Head), one_channel)
         finally:
             leave(&self.mark)
 

@@ -174,9 +174,8 @@ class Interface:
         return _written(self._core.render(0), out)
 
     def getScreenGrayscale(self, out: np.ndarray | None = None) -> np.ndarray:  # noqa: N802
-        """The screen in grey, (height, width) uint8, by the weights of ITU-R BT.601; written to `out` if it is given."""
-        weighted = self._core.render(0) @ np.array([299, 587, 114], np.int32)
-        return _written(((weighted + 500) // 1000).astype(np.uint8), out)
+        """The screen in grey, (height, width) uint8: ALE's greys, or by the weights of ITU-R BT.601; also in `out`."""
+        return _written(self._core.render(0, grey=True), out)
 
     def cloneState(self, include_rng: bool = False) -> bytes:  # noqa: N802
         """A snapshot for `restoreState`: bytes. The random generator is always in it, as with ALE's include_rng=True."""

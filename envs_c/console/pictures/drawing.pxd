@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 
 from envs_c.console.state cimport Console
-from envs_c.console.tia.lines cimport Painter, painter_begin, painter_end
+from envs_c.console.tia.lines cimport BLACK, Painter, painter_begin, painter_end
 from envs_c.console.tia.paint cimport paint_log
 
 
@@ -67,7 +67,7 @@ cdef inline void drawing_begin(Drawing* d, const Console* m, const uint8_t* shad
     d.console = m[0]
     d.console.drawing = 1
     d.count = d.complete = d.accessed = 0
-    painter_begin(&d.painter, &m.tia, shades, shades[0])
+    painter_begin(&d.painter, &m.tia, shades, shades[BLACK])
 
 
 cdef inline void drawing_end(Drawing* d) noexcept nogil:

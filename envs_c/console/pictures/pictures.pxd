@@ -15,7 +15,7 @@ from envs_c.console.frame cimport keep_frame, play_frame, run_frame, run_frame_b
 from envs_c.console.pictures.grey cimport Axis, make_axis, shrink_frames
 from envs_c.console.pictures.palette cimport NTSC, PAL
 from envs_c.console.state cimport MOST_ROWS, WIDTH, Console, Play, Rom
-from envs_c.console.tia.lines cimport painter_fill
+from envs_c.console.tia.lines cimport BLACK, painter_fill
 from envs_c.screen cimport SMALL, Canvas, Screen, canvas_rect, grey_of
 
 
@@ -94,9 +94,11 @@ cdef inline void shrink(const Tables* tables, const Drawing* d, const Drawing* o
 
 
 cdef inline void colour(const Tables* tables, const Drawing* d, Canvas* canvas) noexcept nogil:
-    """Paint a frame on a canvas in colour."""
+    """Paint a frame on a canvas in colour, or in grey if canvas.in_grey."""
     cdef const Console* m = &d.console
-    cdef const uint32_t* colours = tables.palette[m.last_line > 300]
+    cdef bint pal = m.last_line > 300
+    cdef const uint32_t* colours = tables.palette[pal]
+    cdef const uint8_t* greys = tables.greys[2 * m.odd + pal]
     cdef const uint8_t* row
     cdef int y, x, first
     for y in range(m.tia.height):
@@ -106,7 +108,8 @@ cdef inline void colour(const Tables* tables, const Drawing* d, Canvas* canvas) 
             first = x
             while x < WIDTH and row[x] == row[first]:
                 x += 1
-            canvas_rect(canvas, first, y, x - first, 1, colours[row[first] | m.odd])
+            canvas_rect(canvas, first, y, x - first, 1,
+                        0x010101 * greys[row[first]] if canvas.in_grey else colours[row[first] | m.odd])
 
 
 cdef inline void paint_last(const Tables* tables, const Play* p, const Rom* rom, Scratch* scratch,
@@ -147,22 +150,26 @@ cdef inline void paint_both(const Tables* tables, const Play* p, const Rom* rom,
     paint_two(tables, p, rom, NULL, &canvas)
 
 
-cdef inline uint32_t without_colour(uint32_t colour) noexcept nogil:
-    """The grey of a PAL colour after a frame with an odd number of lines."""
-    cdef int grey = <int>(0.2989 * (colour >> 16) + 0.5870 * (colour >> 8 & 255) + 0.1140 * (colour & 255) + 0.5)
-    return <uint32_t>(grey << 16 | grey << 8 | grey)
+cdef inline int grey_in_ale(uint32_t colour) noexcept nogil:
+    """ALE's grey of a colour. It differs from `grey_of` for one colour of PAL, 0xA8489E."""
+    return <int>(0.2989 * (colour >> 16) + 0.5870 * (colour >> 8 & 255) + 0.1140 * (colour & 255) + 0.5)
 
 
 cdef inline void make_tables(Tables* tables) noexcept nogil:
     cdef int k, pal
     for k in range(256):
         tables.palette[0][k] = NTSC[k >> 1]
-        tables.palette[1][k] = without_colour(PAL[k >> 1]) if k & 1 else PAL[k >> 1]
+        tables.palette[1][k] = 0x010101 * grey_in_ale(PAL[k >> 1]) if k & 1 else PAL[k >> 1]
     for k in range(256):
         tables.indices[k] = <uint8_t>k
         for pal in range(2):
-            tables.greys[pal][k] = <uint8_t>grey_of(tables.palette[pal][k])
-            tables.greys[2 + pal][k] = <uint8_t>grey_of(tables.palette[pal][k | 1])
+            tables.greys[pal][k] = <uint8_t>grey_in_ale(tables.palette[pal][k & 254])
+        tables.greys[2][k] = tables.greys[0][k]
+        # as ale-py 0.12.1 after an odd frame of PAL: a picture in colour has greys, one in grey the blue of the next colour
+        tables.greys[3][k] = <uint8_t>PAL[(k >> 1) + 1] if k < 254 else 0
+    for k in range(4):
+        tables.greys[k][BLACK] = 0
+    tables.palette[0][BLACK] = tables.palette[1][BLACK] = 0
     make_axis(&tables.columns, WIDTH)
     for k in range(AXES):
         make_axis(&tables.rows[k], LEAST_ROWS + 2 * k)

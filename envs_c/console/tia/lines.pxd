@@ -20,6 +20,7 @@ cdef enum:
     COMB = 8            # pixels
     OBJECTS = 63        # all of them, a bit each
     OUTSIDE = 1 << 24   # clock of a line's first pixel while the beam is above or below the window
+    BLACK = 255         # of pixels without a colour, such as the comb's: no palette index, since those are even
 
 
 ctypedef struct Layers:
@@ -29,7 +30,7 @@ ctypedef struct Layers:
 
 ctypedef struct Painter:
     Tia tia
-    const uint8_t* shades       # (256,) the byte that is written for each palette index
+    const uint8_t* shades       # (256,) the byte that is written for each palette index, and for BLACK
     int32_t rows                # rows of `pixels` that are complete; the first one is blank
     int32_t row                 # of the window, in which the beam is; -1 above it, its height below
     int32_t origin              # clock of the line's first pixel, or OUTSIDE
@@ -78,7 +79,7 @@ cdef inline void painter_end(Painter* p) noexcept nogil:
     if x > 0:
         paint_to(p, x)
         if p.comb < x:
-            memset(row_of(p) + p.comb, p.shades[0], min(COMB, x) - p.comb)
+            memset(row_of(p) + p.comb, p.shades[BLACK], min(COMB, x) - p.comb)
         memset(row_of(p) + x, p.blank, WIDTH - x)
         p.kept[p.row] = <int16_t>p.rows
         p.rows += x == WIDTH
@@ -184,7 +185,7 @@ cdef inline void paint_to(Painter* p, int x) noexcept nogil:
     if x <= p.painted:
         return
     if p.tia.vblank:
-        memset(row_of(p) + p.painted, p.shades[0], x - p.painted)
+        memset(row_of(p) + p.painted, p.shades[BLACK], x - p.painted)
     else:
         add(p, p.tia.live, x)
         make_layers(p, p.line, &layers)
@@ -214,7 +215,7 @@ cdef inline bint paint_whole(Painter* p) noexcept nogil:
         return False
     if p.tia.vblank:
         memset(&layers, 0, sizeof(Layers))
-        layers.colours[3] = p.shades[0]
+        layers.colours[3] = p.shades[BLACK]
     elif p.split:
         add(p, p.tia.live, WIDTH)
         make_layers(p, p.line, &layers)
@@ -238,9 +239,9 @@ cdef inline void finish_row(Painter* p) noexcept nogil:
         paint_to(p, WIDTH)
     if new:
         if p.comb == 0:
-            memset(pixels, p.shades[0], COMB)
+            memset(pixels, p.shades[BLACK], COMB)
         elif p.comb < COMB:
-            memset(pixels + p.comb, p.shades[0], COMB - p.comb)
+            memset(pixels + p.comb, p.shades[BLACK], COMB - p.comb)
         if (whole and p.whole) or memcmp(pixels, pixels - WIDTH, WIDTH) != 0:
             p.rows += 1
     p.kept[p.row] = <int16_t>(p.rows - 1)

@@ -7,7 +7,7 @@ from libc.string cimport memcmp
 import numpy as np
 
 from envs_c.console.tia.tia cimport WIDTH, Tia, tia_end_frame, tia_init, tia_read
-from envs_c.console.tia.lines cimport Painter, painter_begin, painter_end
+from envs_c.console.tia.lines cimport BLACK, Painter, painter_begin, painter_end
 from envs_c.console.tia.paint cimport paint_log
 from envs_c.console.tia.plain cimport tia_run_plain
 from envs_c.console.tia.rows cimport settle, tia_poke, tia_run
@@ -16,7 +16,7 @@ from envs_c.console.tia.rows cimport settle, tia_poke, tia_run
 cdef enum:
     UNSEEN = 1  # no palette index: those are even
 
-cdef const uint8_t[::1] INDICES = np.arange(256, dtype=np.uint8)
+cdef const uint8_t[::1] INDICES = np.where(np.arange(256) == BLACK, 0, np.arange(256)).astype(np.uint8)
 
 
 cdef class Chip:

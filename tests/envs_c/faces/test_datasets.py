@@ -1,11 +1,14 @@
 """Datasets in Minari's format hold exactly the episodes that were played, in every view, and are read by Minari."""
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 from support import TOY
 
 import envs_c
 
+needs_ale = pytest.mark.skipif(find_spec("ale_py") is None, reason="needs ale-py's cartridges")
 minari = pytest.importorskip("minari", reason="needs minari, of the extra minari")
 pytest.importorskip("h5py", reason="Minari writes with h5py")
 
@@ -56,7 +59,8 @@ def test_minari_reads_the_episodes_that_were_played(view):
 
 @pytest.mark.parametrize(("game", "settings"), [
     ("breakout", {"view": "pixels", "frame_stack": 2, "sticky": 0.25, "time_limit": 7, "reward_clip": (-1, 1), "lives": 2}),
-    ("go", {"size": 5, "picture_size": (20, 30), "view": "both"})], ids=["breakout", "go"])
+    ("go", {"size": 5, "picture_size": (20, 30), "view": "both"}),
+    pytest.param("atari:pong", {"time_limit": 9, "full_action_space": True, "difficulty": 1}, marks=needs_ale)], ids=str)
 def test_minari_recovers_an_environment_that_plays_the_same_episodes(game, settings):
     env = envs_c.make(game, 1, copy=False, seed=3, **settings)
     datasets.record("arcade/recovered-v0", env, alternating(env), 1, seed=5)

@@ -160,6 +160,13 @@ def test_games_without_lives_report_none_and_refuse_their_settings():
         envs_c.make("breakout", episodic_life=2)
 
 
+@pytest.mark.parametrize("make", [gymnasium.make, lambda *args, **settings: gymnasium.make_vec(
+    *args, num_envs=2, vectorization_mode="sync", **settings)], ids=["make", "sync"])
+def test_a_single_environment_refuses_lost_lives_without_an_end_since_its_caller_resets_it(make):
+    with pytest.raises(envs_c.InvalidArgument, match=r"life_loss_info must be False, not True: gymnasium\.make gives one"):
+        make("Arcade/Breakout-v0", life_loss_info=True)
+
+
 def test_stable_baselines3_reports_lives_and_refuses_ends_without_a_reset():
     sb3 = pytest.importorskip("envs_c.sb3")
     env = sb3.make("breakout", 2, lives=1, seed=1)
