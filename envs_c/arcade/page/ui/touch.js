@@ -21,16 +21,16 @@ export function touchPad(stage, controls, keys) {
   }
   const pad = el("div", { class: "pad" }, ...controls.keys().map((key) => {
     const hold = el("button", { type: "button", class: key, "aria-label": controls.meaning(key).toLowerCase() }, SIGNS[key]);
-    let held = false;
+    /** @type {Set<number>} the fingers that hold it */
+    const held = new Set();
     hold.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
       hold.setPointerCapture(event.pointerId);
-      held = true;
+      held.add(event.pointerId);
       keys.press(key);
     });
     for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) {
-      hold.addEventListener(name, () => {
-        if (held) keys.release(key);
-        held = false;
+      hold.addEventListener(name, (/** @type {PointerEvent} */ event) => {
+        if (held.delete(event.pointerId)) keys.release(key);
       });
     }
     hold.addEventListener("click", (/** @type {MouseEvent} */ event) => { if (event.detail === 0) tap(keys, key); }); // by keyboard
