@@ -25,8 +25,11 @@ function keyboard() {
   browser("navigator", {});
   /** @type {string[]} */
   const commands = [];
-  const keys = new Keys({ addEventListener: (type, call) => { listeners[type] = call; } }, (code) => commands.push(code) > 0);
-  return { keys, commands, send: (type, code, more = {}) => listeners[type]({ type, code, preventDefault() {}, ...more }) };
+  /** @param {boolean} [plays] */
+  const made = (plays) => new Keys({ addEventListener: (type, call) => { listeners[type] = call; } },
+    (letter) => ["p", "r", "escape"].includes(letter) && commands.push(letter) > 0, plays);
+  const send = (type, code, more = {}) => listeners[type]({ type, code, preventDefault() {}, ...more });
+  return { keys: made(), made, commands, send, press: (code) => { send("keydown", code); send("keyup", code); } };
 }
 
 /** The actions that a person takes: in each step the keys that are held, and those pressed just now.
@@ -102,12 +105,37 @@ const CHECKS = {
       assert.deepEqual([action(), action()], [2, 0]);
     }
   },
-  async commands() { // a command counts once, however long its key is held
-    const { commands, send } = keyboard();
-    for (const repeat of [false, true, true]) send("keydown", "KeyP", { repeat });
+  async commands() { // a command counts once, however long its key is held; its letter counts, not its place
+    const { commands, send, made } = keyboard();
+    for (const repeat of [false, true, true]) send("keydown", "KeyP", { key: "p", repeat });
     send("keyup", "KeyP");
-    send("keydown", "KeyP", { ctrlKey: true }); // the browser's own
-    assert.deepEqual(commands, ["KeyP"]);
+    send("keydown", "KeyP", { key: "p", ctrlKey: true }); // the browser's own
+    assert.deepEqual(commands.splice(0), ["p"]);
+    for (const [code, key] of [["KeyO", "R"], ["KeyP", "з"], ["Escape", "Escape"], ["Semicolon", "p"]]) send("keydown", code, { key });
+    assert.deepEqual(commands.splice(0), ["r", "p", "escape", "p"]);
+    const prevented = [];
+    for (const plays of [true, false]) { // without a person's game, arrows and Space are the browser's
+      made(plays);
+      for (const key of ["ArrowDown", " "])
+        send("keydown", key.trim() || "Space", { key, preventDefault: () => prevented.push([plays, key]) });
+    }
+    assert.deepEqual(prevented, [[true, "ArrowDown"], [true, " "]]);
+  },
+  async queue() { // quick presses in a game of tiles are taken in their order, one a tick; three wait at most
+    const turns = game("g2048", 4, ["UP", "RIGHT", "DOWN", "LEFT"]), { keys, press, send } = keyboard();
+    const person = new Person(turns, keys), next = () => turns.actions[person.choose(turns) ?? -1] ?? null;
+    for (const code of ["ArrowUp", "ArrowLeft", "ArrowUp", "ArrowDown"]) press(code);
+    assert.deepEqual([next(), next(), next(), next()], ["UP", "LEFT", "UP", null]);
+    for (const forget of [() => person.restart(), () => person.forget(), () => send("blur")]) { // a new game, unpaused, blurred
+      press("ArrowUp");
+      assert.equal(keys.pressed, true);
+      forget();
+      assert.equal(keys.pressed, false);
+      assert.equal(next(), null);
+    }
+    const diagonal = game("own", 4, ["UP", "LEFT", "UPLEFT"]), both = new Person(diagonal, keys);
+    for (const code of ["ArrowUp", "ArrowLeft"]) press(code);
+    assert.equal(both.choose(diagonal), 2); // the keys of one action
   },
   async mask() { // an action that the game forbids now is not taken
     const played = { ...game("go", 60, ["NOOP", "LEFT", "RIGHT"]), actionMask: Uint8Array.of(1, 0, 1) };
@@ -119,15 +147,24 @@ const CHECKS = {
     assert.deepEqual(keys.taken(), { down: new Set(["fire", "down"]), pressed: new Set(["fire", "down"]) });
     assert.deepEqual(keys.taken(), { down: new Set(["fire", "down"]), pressed: new Set() });
   },
-  async cursor() { // arrows move it on the board, and the fire key takes the point below it
+  async cursor() { // arrows move it at once, and the fire key takes the point below it, in the game's next ticks
     const board = [3, 2, 1].flatMap((row) => ["A", "B", "C"].map((column) => column + row));
     const controls = controlsFor([...board, "PASS"], "go"), seen = [controls.selected];
     for (const key of ["up", "right", "down", "down", "down", "up"]) {
-      assert.equal(controls.choose(new Set([key]), new Set([key])), null);
+      controls.press(key);
+      assert.equal(controls.choose(), null);
       seen.push(controls.selected);
     }
     assert.deepEqual(seen, ["B2", "B3", "C3", "C2", "C1", "PASS", "C1"]);
-    assert.equal(controls.choose(new Set(), new Set(["fire"])), board.indexOf("C1"));
+    for (const key of ["fire", "up", "fire"]) controls.press(key);
+    assert.deepEqual([0, 0, 0].map(() => controls.choose()), [board.indexOf("C1"), board.indexOf("C2"), null]);
+    const { keys, press } = keyboard(), go = game("go", 3, ["A1", "B1", "PASS"]), person = new Person(go, keys);
+    for (const code of ["ArrowLeft", "ArrowLeft", "Space"]) press(code); // all of them before a tick
+    assert.equal(person.choose(go), 0);
+    press("Space");
+    person.restart();
+    assert.equal(person.choose(go), null);
+    assert.deepEqual([["A1", "B1"], ["DIG", "WAIT"]].map((names) => /board/.test(controlsFor(names, "own").legend())), [true, false]);
   },
   async clock() { // ticks at the rate times the speed; a pause of the page is not made up for
     let now = 0, frame = () => {}, ticks = 0;

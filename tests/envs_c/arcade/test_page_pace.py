@@ -5,29 +5,12 @@ import re
 
 import pytest
 from arcade_support import needs_browser_tools
-from browser import READY, needs_browser, until
+from browser import READY, TIME, needs_browser, until
 
 import envs_c
 from envs_c.arcade import links
 
 pytestmark = [needs_browser_tools, needs_browser, pytest.mark.slow]
-# `pass(60)` is a second of the page's time, which stands still otherwise. With these seeds the agent of CartPole keeps
-# its pole to the end of its first games: with others it loses about three games in a hundred.
-TIME = """let drawn = 10;
-crypto.getRandomValues = (numbers) => { new Uint8Array(numbers.buffer).fill(++drawn); return numbers; };
-let now = 0, last = 0; const calls = new Map();
-performance.now = () => now;
-window.requestAnimationFrame = (call) => { calls.set(++last, call); return last; };
-window.cancelAnimationFrame = (id) => { calls.delete(id); };
-window.pass = (frames) => {
-    for (let k = 0; k < frames; k++) {
-        const due = [...calls.values()];
-        calls.clear();
-        now += 1000 / 60;
-        for (const call of due) call(now);
-    }
-};
-Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { window.copied = text; }}});"""
 
 
 def begin(visit, fragment: str):

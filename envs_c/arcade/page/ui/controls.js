@@ -17,24 +17,30 @@ const CODES = {
 };
 const FIRE_BUTTONS = [0, 1, 2, 3, 5, 7];
 const PAD = { 12: "up", 13: "down", 14: "left", 15: "right" };
+const MOST_PRESSES = 3; // that wait for the ticks of a slow game
 
 /** The keys that are down, of a keyboard, of buttons on the screen and of the first gamepad. */
 export class Keys {
   /** @type {Map<string, number>} name of a key: how many hold it */ #down = new Map();
-  /** @type {Set<string>} pressed since the last `taken` */ #pressed = new Set();
+  /** @type {string[]} pressed since the last `taken`, in their order */ #pressed = [];
   /** @type {Set<string>} of the gamepad */ #pad = new Set();
   #gone = new AbortController(); // ends the listeners
+  /** @type {(name: string) => void} hears of each press at once */ onpress = () => {};
 
-  /** @param {HTMLElement} element that gets the events @param {(code: string) => boolean} command is asked first */
-  constructor(element, command) {
+  /**
+   * @param {HTMLElement} element that gets the events
+   * @param {(letter: string) => boolean} command gets the keys that are not the game's; returns whether it used one
+   * @param {boolean} [plays] false: no key is the game's
+   */
+  constructor(element, command, plays = true) {
     const { signal } = this.#gone;
     /** @type {Set<string>} codes that are down */
     const codes = new Set();
     element.addEventListener("keydown", (event) => {
-      const name = CODES[event.code], tag = event.target instanceof HTMLElement ? event.target.tagName : "";
+      const name = plays ? CODES[event.code] : undefined, tag = event.target instanceof HTMLElement ? event.target.tagName : "";
       if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(tag)) return;
       if (name === "fire" && /^(BUTTON|A|SUMMARY)$/.test(tag)) return; // space and Enter press the focused button
-      if (name || (!event.repeat && command(event.code))) event.preventDefault();
+      if (name || (!event.repeat && command(letter(event)))) event.preventDefault();
       if (!name || codes.has(event.code)) return;
       codes.add(event.code);
       this.press(name);
@@ -42,7 +48,7 @@ export class Keys {
     element.addEventListener("keyup", (event) => { // wherever the focus is now
       if (codes.delete(event.code)) this.release(CODES[event.code]);
     }, { signal });
-    window.addEventListener("blur", () => { codes.clear(); this.#down.clear(); }, { signal });
+    window.addEventListener("blur", () => { codes.clear(); this.#down.clear(); this.forget(); }, { signal });
     returnFocus(element, signal);
   }
 
@@ -51,7 +57,13 @@ export class Keys {
   /** @param {string} name */
   press(name) {
     this.#down.set(name, (this.#down.get(name) ?? 0) + 1);
-    this.#pressed.add(name);
+    this.#note(name);
+  }
+
+  /** @param {string} name */
+  #note(name) {
+    if (this.#pressed.length < MOST_PRESSES) this.#pressed.push(name);
+    this.onpress(name);
   }
 
   /** @param {string} name */
@@ -61,18 +73,34 @@ export class Keys {
     else this.#down.delete(name);
   }
 
-  /** True if a key is down, or was pressed since the last `taken`. */
-  get active() { return this.#down.size > 0 || this.#pressed.size > 0 || padKeys().size > 0; }
+  /** Forget the keys that were pressed; those that are down stay down. */
+  forget() { this.#pressed = []; }
 
-  /** The keys that are down, and those pressed since the last call. @returns {{down: Set<string>, pressed: Set<string>}} */
-  taken() {
+  /** Note what was pressed on the gamepad since the last call: in each frame, also where a game has fewer ticks. */
+  poll() {
     const pad = padKeys();
-    for (const name of pad) if (!this.#pad.has(name)) this.#pressed.add(name);
+    for (const name of pad) if (!this.#pad.has(name)) this.#note(name);
     this.#pad = pad;
-    const pressed = this.#pressed;
-    this.#pressed = new Set();
-    return { down: new Set([...this.#down.keys(), ...pad]), pressed };
   }
+
+  /** True if a key was pressed since the last `taken` or `forget`. */
+  get pressed() { return this.#pressed.length > 0; }
+
+  /**
+   * The keys that are down, and those pressed since the last call.
+   * @param {boolean} [single] the first of those pressed; the next calls give the others
+   * @returns {{down: Set<string>, pressed: Set<string>}}
+   */
+  taken(single = false) {
+    this.poll();
+    const pressed = new Set(this.#pressed.splice(0, single ? 1 : MOST_PRESSES));
+    return { down: new Set([...this.#down.keys(), ...this.#pad]), pressed };
+  }
+}
+
+/** What a key writes, in lower case; of another alphabet's key what it writes in the Latin one. @param {KeyboardEvent} event */
+function letter({ key = "", code = "" }) {
+  return (/^[ -~]+$/.test(key) ? key : code.replace("Key", "")).toLowerCase();
 }
 
 /** What was used with a mouse gives up the focus: the next space and arrows are the game's again.
@@ -119,6 +147,9 @@ export class Buttons {
     this.#meaning = Object.fromEntries(Object.entries(KEYS).map(([key, words]) => [key, words.find((word) => has.has(word))]));
   }
 
+  /** True if an action has several keys. */
+  get chords() { return this.#actions.some((action) => action.length > 1); }
+
   /** The keys that mean something here. */
   keys() { return Object.keys(KEYS).filter((key) => this.#meaning[key]); }
 
@@ -150,6 +181,7 @@ export class Buttons {
 
 /** Actions with other names: a cursor chooses one after the other. Points such as A9 to J1, row by row, are a board. */
 export class Cursor {
+  /** @type {number[]} actions that were taken with the fire key, and wait for the game's ticks */ #taken = [];
   #names; #rows; #board; #row; #column;
 
   /** @param {string[]} actions */
@@ -181,14 +213,20 @@ export class Cursor {
 
   get selected() { return this.#names[this.#index()]; }
 
-  /** @param {Set<string>} _down @param {Set<string>} pressed @returns {number|null} */
-  choose(_down, pressed) {
+  /** Move the cursor, or take the action below it. @param {string} name of a key */
+  press(name) {
     const clamp = (/** @type {number} */ value, /** @type {number} */ most) => Math.min(Math.max(value, 0), most);
-    this.#row = clamp(this.#row + Number(pressed.has("down")) - Number(pressed.has("up")), this.#rows.length - 1);
-    const right = Number(pressed.has("right")) - Number(pressed.has("left"));
+    if (name === "fire" && this.#taken.length < MOST_PRESSES) this.#taken.push(this.#index());
+    this.#row = clamp(this.#row + Number(name === "down") - Number(name === "up"), this.#rows.length - 1);
+    const right = Number(name === "right") - Number(name === "left");
     if (right) this.#column = clamp(this.#column + right, this.#rows[this.#row].length - 1);
-    return pressed.has("fire") ? this.#index() : null;
   }
+
+  /** Forget the actions that were taken. */
+  forget() { this.#taken = []; }
+
+  /** The next of the actions that were taken. @returns {number|null} */
+  choose() { return this.#taken.shift() ?? null; }
 
   /**
    * Put the cursor on the point of the board at this place of the picture.
@@ -221,7 +259,9 @@ export class Cursor {
     context.strokeRect(at.left + this.#column * at.cell + 0.5, at.top + this.#row * at.cell + 0.5, at.cell - 1, at.cell - 1);
   }
 
-  legend() { return "arrows or WASD choose the action, space or Enter takes it; or touch a point of the board"; }
+  legend() {
+    return `arrows or WASD choose the action, space or Enter takes it${this.#board ? "; or touch a point of the board" : ""}`;
+  }
 }
 
 /** The controls for actions of these names. @param {string[]} actions @param {string} game its name @returns {Buttons|Cursor} */

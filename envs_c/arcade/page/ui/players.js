@@ -1,36 +1,51 @@
 /* Who plays: a person, or a trained agent. A player chooses the action of each frame, or null to wait. */
 import { Agent } from "../policy.js";
-import { controlsFor } from "./controls.js";
+import { Cursor, controlsFor } from "./controls.js";
 
 /** @typedef {import("../engine.js").Game} Game */
 /** @typedef {import("../policy.js").Policy} Policy */
 /** @typedef {import("./controls.js").Keys} Keys */
 
-const TILES = 30; // frames a second: in games with fewer, a key that is pressed counts once
+const TILES = 30; // frames a second: in games with fewer, each press counts once, one in a frame if no action has several keys
 const TURNS = 12; // frames a second: games without NOOP that have fewer wait for a key; in others the last action goes on
 
 export class Person {
   /** @type {number|null} */ #last = null;
-  #keys; #tiles; #turns;
+  #keys; #tiles; #turns; #single;
 
   /** @param {Game} game @param {Keys} keys */
   constructor(game, keys) {
-    this.controls = controlsFor(game.actions, game.about.name);
+    const controls = controlsFor(game.actions, game.about.name);
+    this.controls = controls;
     this.#keys = keys;
     this.#tiles = game.about.fps < TILES;
     this.#turns = game.about.fps < TURNS;
+    this.#single = this.#tiles && !(controls instanceof Cursor) && !controls.chords;
+    if (controls instanceof Cursor) keys.onpress = (name) => controls.press(name);
   }
 
   /** @param {Game} game @returns {number|null} */
   choose(game) {
-    const { down, pressed } = this.#keys.taken();
+    const { down, pressed } = this.#keys.taken(this.#single);
     let action = this.controls.choose(this.#tiles ? pressed : down, pressed);
     if (action === null && !this.#turns) action = this.#last;
     this.#last = action;
     return action === null || game.actionMask?.[action] === 0 ? null : action;
   }
 
-  restart() { this.#last = null; }
+  /** In each frame. */
+  poll() { this.#keys.poll(); }
+
+  /** Forget what was pressed, as while the game paused. */
+  forget() {
+    this.#keys.forget();
+    if (this.controls instanceof Cursor) this.controls.forget();
+  }
+
+  restart() {
+    this.#last = null;
+    this.forget();
+  }
 }
 
 export class Machine {

@@ -5,7 +5,8 @@ import { el } from "./dom.js";
 
 /** @typedef {import("../engine.js").Game} Game */
 /** @typedef {import("../engine.js").Settings} Settings */
-/** @typedef {{choose: (game: Game) => number|null, restart: () => void, controls?: any}} Player */
+/** @typedef {{choose: (game: Game) => number|null, restart: () => void, controls?: any, poll?: () => void,
+ *   forget?: () => void}} Player */
 
 /** A seed that fits in a link. */
 export function newSeed() {
@@ -16,21 +17,23 @@ export class Stage {
   /** @type {number} */ seed = 0;
   /** @type {Player} */ player;
   /** @type {() => void} after each step */ onstep = () => {};
+  /** @type {() => void} when another action is chosen with a cursor */ onchoice = () => {};
   /** @type {(score: number) => void} at the end of an episode */ onend = () => {};
   /** @type {boolean} go on with the next episode at the end of one */ endless = false;
   /** @type {Recorder|null} null after a restored state and in a cartridge: a link could not replay it */ recorder = null;
   /** @type {number} the last episode's, while it is over */ score = 0;
-  #context; #image; #dirty = true; #ended = false;
+  #context; #image; #dirty = true; #ended = false; #selected;
 
   /** @param {Game} game @param {Player} player @param {string} label for people who do not see the picture */
   constructor(game, player, label) {
     const [width, height] = game.about.screen;
     this.game = game;
     this.player = player;
+    this.#selected = player.controls?.selected;
     this.canvas = el("canvas", { width, height, role: "img", "aria-label": label });
     this.#context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
     this.#image = this.#context.createImageData(width, height);
-    this.clock = new Clock(game.about.fps, () => this.tick(), () => this.draw());
+    this.clock = new Clock(game.about.fps, () => this.tick(), () => this.frame());
   }
 
   /** Begin an episode. @param {number} seed */
@@ -57,7 +60,6 @@ export class Stage {
   tick() {
     if (this.over) return;
     const action = this.player.choose(this.game);
-    this.#dirty = true; // a cursor may have moved
     if (action !== null) this.step(action);
   }
 
@@ -81,6 +83,18 @@ export class Stage {
     this.player.restart();
     this.#dirty = true;
     this.onstep();
+  }
+
+  /** A frame of the display, also while the game pauses. */
+  frame() {
+    this.player.poll?.();
+    const selected = this.player.controls?.selected;
+    if (selected !== this.#selected) {
+      this.#selected = selected;
+      this.#dirty = true;
+      this.onchoice();
+    }
+    this.draw();
   }
 
   draw() {

@@ -18,7 +18,10 @@ const SPEEDS = [0.25, 0.5, 1, 2, 4];
 function commandBar(stages, restart) {
   const pause = button("Pause", () => setPaused(!stages()[0].clock.paused), { "aria-pressed": "false" });
   const setPaused = (/** @type {boolean} */ value) => {
-    for (const stage of stages()) stage.clock.paused = value;
+    for (const stage of stages()) {
+      stage.clock.paused = value;
+      if (!value) stage.player.forget?.();
+    }
     pause.setAttribute("aria-pressed", String(value));
     pause.textContent = value ? "Go on" : "Pause";
   };
@@ -29,11 +32,11 @@ function commandBar(stages, restart) {
   return {
     element: el("div", { class: "buttons" }, pause, button("Restart", again), el("label", { for: "speed" }, "speed"), speed),
     apply,
-    /** @param {string} code of a key @returns {boolean} whether it is a command */
-    command(code) {
-      if (code === "KeyP") setPaused(!stages()[0].clock.paused);
-      else if (code === "KeyR") again();
-      else if (code === "Escape") location.hash = "#";
+    /** @param {string} letter of a key @returns {boolean} whether it is a command */
+    command(letter) {
+      if (letter === "p") setPaused(!stages()[0].clock.paused);
+      else if (letter === "r") again();
+      else if (letter === "escape") location.hash = "#";
       else return false;
       return true;
     },
@@ -75,12 +78,12 @@ export async function showPlay(place, entry) {
  */
 async function playTable(place, entry, options, seed, begin) {
   const game = await open(entry.name, { count: 1, frameSkip: 1, timeLimit: 0, options });
-  const keys = new Keys(document.body, (code) => bar.command(code)), person = new Person(game, keys);
+  const keys = new Keys(document.body, (letter) => bar.command(letter)), person = new Person(game, keys);
   const stage = new Stage(game, person, `${entry.title}, played by you`), line = scoreLine(stage, "");
   const error = el("p", { class: "error", role: "alert" }), record = el("output", {});
   const restart = () => stage.restart(seed ?? newSeed()), bar = commandBar(() => [stage], restart);
   const showBest = () => { record.textContent = short(best(entry.name, options) ?? 0); };
-  stage.onstep = () => line.show(stage.over ? "over: R or Restart plays again" : "");
+  stage.onstep = stage.onchoice = () => line.show(stage.over ? "over: R or Restart plays again" : "");
   stage.onend = (score) => { keep(entry.name, options, score); showBest(); };
   const link = button("Copy a link to this game", () => copyLink(stage, link));
   place.replaceChildren(el("div", { class: "sides" }, el("div", { class: "table" }, stage.canvas, touchPad(stage, person.controls, keys)),
@@ -138,7 +141,7 @@ function recordLine(trained) {
 export async function showWatch(place, entry) {
   const { stage, thoughts, show, value, trained } = await agentStage(entry), line = scoreLine(stage, "");
   const restart = () => { value.clear(); stage.restart(newSeed()); }, bar = commandBar(() => [stage], restart);
-  const keys = new Keys(document.body, bar.command);
+  const keys = new Keys(document.body, bar.command, false);
   let last = "";
   stage.endless = true;
   stage.onstep = () => { line.show(last); show(); };
@@ -157,7 +160,7 @@ export async function showWatch(place, entry) {
 export async function showCompete(place, entry) {
   const theirs = await agentStage(entry);
   const game = await open(entry.name, { ...theirs.stage.game.settings, sticky: 0 });
-  const keys = new Keys(document.body, (code) => bar.command(code)), person = new Person(game, keys);
+  const keys = new Keys(document.body, (letter) => bar.command(letter)), person = new Person(game, keys);
   const mine = new Stage(game, person, `${entry.title}, played by you`), stages = [mine, theirs.stage];
   const lines = [scoreLine(mine, "you"), scoreLine(theirs.stage, "agent")], result = el("p", { class: "result", role: "status" });
   const bar = commandBar(() => stages, () => restart());
@@ -170,13 +173,13 @@ export async function showCompete(place, entry) {
     result.textContent = "Press a key: you and the agent begin together";
   };
   const begin = setInterval(() => { // the key that begins also counts as the first action
-    if (!waiting || !(keys.active || stages.some((stage) => !stage.clock.paused))) return;
+    if (!waiting || !(keys.pressed || stages.some((stage) => !stage.clock.paused))) return;
     waiting = false;
     for (const stage of stages) stage.clock.paused = false;
     result.textContent = "";
   }, 20);
   stages.forEach((stage, index) => {
-    stage.onstep = () => lines[index].show(stage.over ? "over" : "");
+    stage.onstep = stage.onchoice = () => lines[index].show(stage.over ? "over" : "");
     stage.onend = () => {
       if (!stages.every((each) => each.over)) return;
       const lead = mine.score - theirs.stage.score;
