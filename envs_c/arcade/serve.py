@@ -20,7 +20,8 @@ TYPES = {".js": "text/javascript", ".json": "application/json", ".wasm": "applic
          ".html": "text/html; charset=utf-8", ".safetensors": "application/octet-stream"}
 
 Route = Callable[[dict[str, str]], tuple[bytes, str]]
-"""Gets the query of a request; returns the answer and its content type. LookupError, OSError, ValueError: there is none now."""
+"""Gets the query of a request; returns the answer and its content type. LookupError, OSError, ValueError: there is none now.
+Other errors are answers too, with the status 500."""
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
@@ -65,6 +66,9 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             return
         except (LookupError, ValueError) as error:
             self.send_error(HTTPStatus.NOT_FOUND, str(error.args[0] if error.args else error))
+            return
+        except Exception as error:  # of the user's code, or of its compiler: the page shows it
+            self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR, str(error) or type(error).__name__)
             return
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", kind)

@@ -18,10 +18,10 @@ from trainer.config.games import GameName, checked_game, names, whole
 from trainer.config.options import parse_some
 from trainer.config.preset import Spaces, follows_from_spaces
 from trainer.config.sections import SEEDS
-from trainer.errors import ConfigError, SettingError
+from trainer.errors import CheckpointError, ConfigError, SettingError
 from trainer.process import program_name
 from trainer.runs import trust
-from trainer.runs.folder import refuse_links
+from trainer.runs.folder import CONFIG, refuse_links
 
 Run = Annotated[Positional[str], arg(help=f"{RUN_HELP[0].upper()}{RUN_HELP[1:]}.")]
 Runs = Annotated[Positional[tuple[str, ...]], arg(metavar="RUN ...", help_behavior_hint="", help=f"Two runs or more; each is "
@@ -52,16 +52,23 @@ class CodeOptions(Section):
 
 
 @contextlib.contextmanager
-def admitted_run(run: Path, options: CodeOptions) -> Iterator[None]:
+def admitted_run(run: Path, options: CodeOptions, *, begun: bool = False) -> Iterator[None]:
     """Let the code that a run names be loaded in this context, if it is allowed.
 
+    begun: True if a run before its first checkpoint will do; its config.json has the settings.
     Raises TrustError if it is not, SettingError if an option names other code than the run, CheckpointError, and RunError if
     the run's folder holds a link.
     """
     from trainer.runs.checkpoint import latest, read_config
-    path = latest(run)
+    from trainer.runs.summary import read_run
+    try:
+        path = latest(run)
+    except CheckpointError:
+        path = run / CONFIG
+        if not (begun and path.is_file()):
+            raise
     refuse_links(path.parent)
-    config = read_config(path)
+    config = read_run(run).settings if path.name == CONFIG else read_config(path)
     settings = {"game": config.game, "wrap": config.env.wrap}
     settings |= {setting: getattr(config.policy, setting) for setting in trust.OF_THE_POLICY}
     given = {setting: name for setting in settings if (name := getattr(options, setting)) is not None}

@@ -31,13 +31,13 @@ def main(argv: list[str]) -> None:
     options = parse(WatchOptions, argv, "watch", "Follow a run in a browser: curves, stages, and the newest checkpoint "
                     "playing. The page is served to this machine only; it reads the run's files and writes nothing.")
     run = _folder(find(options.run))
-    with admitted_run(run, options), tempfile.TemporaryDirectory() as scratch:
+    with admitted_run(run, options, begun=True), tempfile.TemporaryDirectory() as scratch:
         from trainer.export.follow import Follower
         follower = Follower(run)
-        playable = _playable(follower.game)
-        with server(Path(scratch, "page"), options.port, follower.routes(playable=playable)) as running:
-            say(f"{follower.game}: {'compiling for browsers' if playable else 'curves only, no game for browsers'}")
-            make_site(Path(scratch, "page"), [envs_c.game(follower.game)] if playable else [], {}, console=False)
+        games = [envs_c.game(follower.game)] if _playable(follower.game) else []
+        with server(Path(scratch, "page"), options.port, follower.routes(games[0].name if games else None)) as running:
+            say(f"{follower.game}: {'compiling for browsers' if games else 'curves only, no game for browsers'}")
+            make_site(Path(scratch, "page"), games, {}, console=False)
             serve(running, "#run")
 
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-import envs_c
 from envs_c.arcade.serve import Route
+from envs_c.errors import EnvsError
 from trainer.errors import CheckpointError, TrainerError
 from trainer.export.agents import agent_bytes
 from trainer.files import open_file
@@ -24,24 +24,23 @@ class Follower:
     def __init__(self, folder: Path):
         run = read_run(folder)
         self.folder, self.game, self.total_steps = folder, run.game, run.total_steps
-        self._agent: tuple[str, bytes] | None = None  # of the newest checkpoint that was asked for
+        self._agent: tuple[str, bytes | Exception] | None = None  # of the newest checkpoint that was asked for, or why not
 
-    def routes(self, *, playable: bool) -> Mapping[str, Route]:
-        """The answers, by path. playable: whether the page has the game."""
+    def routes(self, on_page: str | None) -> Mapping[str, Route]:
+        """The answers, by path. on_page: name of the page's game; None if it has none."""
         def status(_query):
-            return json.dumps(self.status(playable=playable)).encode(), "application/json"
+            return json.dumps(self.status(on_page)).encode(), "application/json"
         return {"/run/status.json": status, "/run/metrics": self.metrics, "/run/agent.safetensors": self.agent}
 
-    def status(self, *, playable: bool) -> dict:
-        """The run at present; `checkpoint` is None before the first.
+    def status(self, on_page: str | None) -> dict:
+        """The run at present; `checkpoint` is None before the first, and `gone` is true if the folder was removed.
 
         `metrics` is another number once the training was resumed: metrics.jsonl was then written anew, perhaps shorter.
         """
-        newest = self.newest()
-        name = envs_c.game(self.game).name if playable else None
-        return {"run": self.folder.name, "game": name, "title": self.game.short, "total_steps": self.total_steps,
-                "running": is_locked(self.folder), "checkpoint": newest and newest.name,
-                "metrics": file_number(self.folder / METRICS)}
+        newest, gone = self.newest(), not self.folder.is_dir()
+        return {"run": self.folder.name, "game": on_page, "title": self.game.short, "total_steps": self.total_steps,
+                "running": not gone and is_locked(self.folder), "checkpoint": newest and newest.name,
+                "metrics": file_number(self.folder / METRICS), "gone": gone}
 
     def newest(self) -> Path | None:
         """The newest checkpoint; None before the first."""
@@ -68,18 +67,22 @@ class Follower:
         return whole_lines(data, inside=inside), "application/x-ndjson"
 
     def agent(self, _query) -> tuple[bytes, str]:
-        """The policy of the newest checkpoint. LookupError before the first."""
+        """The policy of the newest checkpoint. LookupError before the first, and with the reason if it cannot be loaded."""
         newest = self.newest()
         if newest is None:
             raise LookupError("no checkpoint yet")
-        kept = self._agent
-        if kept is None or kept[0] != newest.name:
+        name, found = self._agent or ("", b"")
+        if name != newest.name:
             try:
-                kept = self._agent = newest.name, agent_bytes(newest)[1]
-            except TrainerError as error:  # damaged, or of code that was replaced; or gone
-                reason = str(error) if newest.exists() else "the training has replaced this checkpoint"
-                raise LookupError(reason) from None
-        return kept[1], "application/octet-stream"
+                found = agent_bytes(newest)[1]
+            except (TrainerError, EnvsError) as error:  # damaged, or of code that was replaced or does not compile; or gone
+                if not newest.exists():
+                    raise LookupError("the training has replaced this checkpoint") from None
+                found = error
+            self._agent = newest.name, found
+        if isinstance(found, Exception):
+            raise LookupError(str(found))
+        return found, "application/octet-stream"
 
 
 def file_number(path: Path) -> int | None:

@@ -6,9 +6,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from trainer.config.config import SECTIONS, completed
+from trainer.config.config import SECTIONS, Config, completed
 from trainer.config.games import GameName
-from trainer.errors import RunError
+from trainer.errors import ConfigError, RunError
 from trainer.files import read_json
 from trainer.runs.evaluation import JUDGED, enough, is_of_another_step, read_evaluations, text
 from trainer.runs.folder import CONFIG, is_locked, refuse_links, steps_saved
@@ -32,6 +32,14 @@ class Run:
     @property
     def game(self) -> GameName:
         return GameName(self.config["game"])
+
+    @property
+    def settings(self) -> Config:
+        """`config`, checked. Raises ConfigError if it is of another version of the trainer."""
+        try:
+            return Config.from_dict(self.config)
+        except ConfigError as error:
+            raise ConfigError(f"{self.folder / CONFIG} was written by another version of the trainer: {error}") from None
 
     @property
     def evaluation(self) -> float | None:

@@ -156,6 +156,8 @@ def running(tmp_path):
     def route(query):
         if "missing" in query:
             raise LookupError("none yet")
+        if "bug" in query:
+            raise RuntimeError("the compiler says:\nno")
         return json.dumps(query).encode(), "application/json"
 
     with server(tmp_path, 0, {"/run/status.json": route}) as made:
@@ -173,6 +175,13 @@ def ask(port: int, path: str, host: str | None = None, method: str = "GET") -> t
     data = answer.read()
     connection.close()
     return answer.status, data, dict(answer.getheaders())
+
+
+def test_an_error_of_a_route_is_an_answer_with_its_reason(running, capsys):
+    status, data, _ = ask(running[0], "/run/status.json?bug=1")
+    assert status == 500 and "the compiler says:" in data.decode()
+    assert ask(running[0], "/")[1] == b"hello"
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(("path", "status", "data"), [

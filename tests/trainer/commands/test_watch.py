@@ -15,10 +15,12 @@ import envs_c
 from envs_c import catalog, outside
 from envs_c.arcade.agents import described, with_record
 from envs_c.arcade.site import make_site
+from envs_c.errors import CompileFailed
 from trainer.commands import watch
 from trainer.commands.main import run
 from trainer.config.games import GameName
 from trainer.errors import RunError
+from trainer.export import follow
 from trainer.export.follow import Follower
 from trainer.runs import checkpoint
 from trainer.runs.metrics import MetricsFile
@@ -49,7 +51,7 @@ def following(trained, tmp_path):
 
 def test_the_status_names_the_newest_checkpoint(following):
     folder, follower = following
-    found = follower.status(playable=True)
+    found = follower.status("cartpole")
     assert (found["game"], found["checkpoint"], found["running"]) == ("cartpole", checkpoint.latest(folder).name, False)
 
 
@@ -94,11 +96,48 @@ def test_a_checkpoint_that_cannot_be_loaded_is_no_crash(following):
         follower.agent({})
 
 
+def test_a_checkpoint_that_cannot_be_loaded_is_tried_once(following, monkeypatch):
+    folder, follower = following
+    tried = []
+
+    def fail(path):
+        tried.append(path)
+        raise CompileFailed("the compiler says no")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(follow, "agent_bytes", fail)
+        for _ in range(3):
+            with pytest.raises(LookupError, match="the compiler says no"):
+                follower.agent({})
+    assert tried == [checkpoint.latest(folder)]
+    tried[0].unlink()
+    assert described(follower.agent({})[0])["step"]
+
+
+def test_watch_follows_a_run_before_its_first_checkpoint_and_compiles_its_game_once(following, monkeypatch, capsys):
+    folder, _ = following
+    for path in folder.glob("*.safetensors"):
+        path.unlink()
+
+    def ask(running, _fragment):
+        monkeypatch.delattr(envs_c, "game")  # an own game's .pyx may not compile later
+        answers.append(json.loads(running.RequestHandlerClass.keywords["routes"]["/run/status.json"]({})[0]))
+
+    answers = []
+    monkeypatch.setattr(watch, "serve", ask)
+    monkeypatch.setattr(watch, "make_site", lambda *arguments, **options: None)
+    assert run(["watch", str(folder), "--port=0"]) == 0, capsys.readouterr().err
+    assert (answers[0]["game"], answers[0]["checkpoint"]) == ("cartpole", None)
+    (folder / "config.json").write_text((folder / "config.json").read_text().replace('"gamma"', '"gama"'))
+    assert run(["watch", str(folder), "--port=0"]) == 2
+    assert "config.json was written by another version of the trainer" in capsys.readouterr().err
+
+
 def test_a_run_without_files_yet_has_no_metrics_and_no_agent(following):
     folder, follower = following
     for path in [*folder.glob("*.safetensors"), folder / "metrics.jsonl"]:
         path.unlink()
-    assert follower.status(playable=True)["checkpoint"] is None
+    assert follower.status("cartpole")["checkpoint"] is None
     for ask in (follower.metrics, follower.agent):
         with pytest.raises(LookupError):
             ask({})
@@ -160,12 +199,12 @@ def test_watch_of_a_file_says_what_is_wrong_with_it(following, tmp_path, monkeyp
 
 def test_the_status_shows_that_a_resumed_training_wrote_the_metrics_anew(following):
     folder, follower = following
-    before = follower.status(playable=True)["metrics"]
+    before = follower.status("cartpole")["metrics"]
     with (folder / "metrics.jsonl").open("ab") as file:
         file.write(b'{"step": 1')
-    assert follower.status(playable=True)["metrics"] == before
+    assert follower.status("cartpole")["metrics"] == before
     cut(folder, 1024)
-    assert follower.status(playable=True)["metrics"] != before
+    assert follower.status("cartpole")["metrics"] != before
 
 
 @needs_browser_tools
@@ -175,7 +214,7 @@ def test_the_page_begins_its_curves_again_when_the_training_is_resumed_from_an_e
     folder, follower = following
     first = json.loads((folder / "metrics.jsonl").read_text().splitlines()[0])["step"]
     site = make_site(tmp_path / "page", [envs_c.game("cartpole")], {}, console=False)
-    with serving(site, follower.routes(playable=True)) as address, browser() as chromium:
+    with serving(site, follower.routes("cartpole")) as address, browser() as chromium:
         watched = Watched(chromium, address)
         watched.page.goto(f"{address}/#run")
         until(watched.page, "document.querySelector('.scores')?.textContent.includes('step 4096 ')")
@@ -194,7 +233,7 @@ def test_the_page_shows_a_new_checkpoint_and_new_metrics(following, tmp_path):
     lines = (folder / "metrics.jsonl").read_text().splitlines(keepends=True)
     (folder / "metrics.jsonl").write_text("".join(lines[:1]))
     site = make_site(tmp_path / "page", [envs_c.game("cartpole")], {}, console=False)
-    with serving(site, follower.routes(playable=True)) as address, browser() as chromium:
+    with serving(site, follower.routes("cartpole")) as address, browser() as chromium:
         watched = Watched(chromium, address)
         watched.page.goto(f"{address}/#run")
         shown = "document.querySelector('.legend')?.textContent.startsWith(%s)"
@@ -213,7 +252,7 @@ def test_the_page_shows_a_new_checkpoint_and_new_metrics(following, tmp_path):
 @pytest.mark.slow
 def test_the_page_says_that_watch_has_ended_also_if_it_cannot_play_the_agent(following, tmp_path):
     own = with_record(following[1].agent({})[0], {"heads": "my_heads:Deep"})
-    routes = {**following[1].routes(playable=True), "/run/agent.safetensors": lambda query: (own, "application/octet-stream")}
+    routes = {**following[1].routes("cartpole"), "/run/agent.safetensors": lambda query: (own, "application/octet-stream")}
     site = make_site(tmp_path / "page", [envs_c.game("cartpole")], {}, console=False)
     with browser() as chromium:
         with serving(site, routes) as address:

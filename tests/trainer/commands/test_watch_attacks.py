@@ -22,7 +22,7 @@ def served(there, tmp_path):
     """The address of a server of a copy of a run, and its folder."""
     folder = tmp_path / "run"
     shutil.copytree(there / "runs" / "one", folder)
-    with server(tmp_path, 0, Follower(folder).routes(playable=False)) as running:
+    with server(tmp_path, 0, Follower(folder).routes(None)) as running:
         thread = threading.Thread(target=running.serve_forever, args=(0.01,))
         thread.start()
         yield running.server_address, folder

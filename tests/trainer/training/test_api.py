@@ -194,7 +194,7 @@ def test_a_folder_of_a_session_is_a_run_for_reports_lists_and_a_page_and_compare
     for words in ("report {}", "list --root {}/.."):
         assert main(words.format(folders[0]).split()) == 0
     assert (folders[0] / "report.html").exists() and "512 of 1.02K" in capsys.readouterr().out
-    assert Follower(folders[0]).status(playable=True)["checkpoint"] == f"step_{ROLLOUT:012d}.safetensors"
+    assert Follower(folders[0]).status("cartpole")["checkpoint"] == f"step_{ROLLOUT:012d}.safetensors"
     assert main(["compare", *map(str, folders)]) != 0
     assert "a has no scores, since it has checkpoints but no metrics.jsonl" in capsys.readouterr().err
 

@@ -54,5 +54,6 @@ async function route() {
   if (document.activeElement === document.body) main.focus({ preventScroll: true });
 }
 
+main.replaceChildren(el("p", {}, "Loading")); // the text of index.html is for pages whose scripts do not run
 window.addEventListener("hashchange", route);
 route();

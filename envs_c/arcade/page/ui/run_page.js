@@ -1,13 +1,13 @@
 /* A training run that `insertcoin watch` serves: its curves, its stages, and its newest checkpoint playing. */
 import { Policy } from "../policy.js";
 import { course, probabilityBars } from "./charts.js";
-import { el, short } from "./dom.js";
+import { button, el, short, still } from "./dom.js";
 import { about, open } from "./files.js";
 import { Machine, frameByFrame } from "./players.js";
 import { Stage, newSeed } from "./stage.js";
 
 /** @typedef {{run: string, game: string|null, title: string, total_steps: number, running: boolean, checkpoint: string|null,
- *   metrics: number|null}} Status */
+ *   metrics: number|null, gone: boolean}} Status */
 /** @typedef {Object<string, number|null>} Entry one line of metrics.jsonl */
 
 const POLL = 2000; // ms
@@ -20,7 +20,7 @@ const POINTS = 600; // of a curve
 export async function showRun(place) {
   const first = await status();
   document.title = `${first.run} - insertcoin watch`;
-  const state = el("p", { class: "scores", role: "status" }), player = first.game ? runPlayer(first.game) : null;
+  const state = el("p", { class: "scores" }, "reading the run"), player = first.game ? runPlayer(first.game) : null;
   const curves = Object.entries(CURVES).map(([key, title]) => curve(key, title)), stages = stageBars();
   /** @type {Entry[]} */
   const entries = [];
@@ -30,12 +30,13 @@ export async function showRun(place) {
 
   const update = async () => {
     const now = await status();
+    if (now.gone) throw new Error("the run's folder is gone");
     if (now.metrics !== file) { // a resumed training has written the file anew
       file = now.metrics;
       read = entries.length = 0;
     }
-    for (;;) {
-      const response = await fetch(`run/metrics?from=${read}`), text = response.ok ? await response.text() : "";
+    while (!closed) {
+      const response = await ask(`run/metrics?from=${read}`), text = response.ok ? await response.text() : "";
       if (!text) break;
       read += new TextEncoder().encode(text).length;
       entries.push(...text.split("\n").filter((line) => line.trim()).map((line) => JSON.parse(line)));
@@ -52,11 +53,11 @@ export async function showRun(place) {
       await update();
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      state.textContent = error instanceof TypeError ? "insertcoin watch has ended" : error.message;
+      state.textContent = error.message;
     }
     if (!closed) timer = window.setTimeout(loop, POLL);
   };
-  await loop();
+  loop(); // the view is shown before the first agent is made
   return () => {
     closed = true;
     clearTimeout(timer);
@@ -64,10 +65,21 @@ export async function showRun(place) {
   };
 }
 
+/** The server's answer. @param {string} path @returns {Promise<Response>} */
+async function ask(path) {
+  try {
+    return await fetch(path);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new Error("insertcoin watch has ended");
+  }
+}
+
 /** @returns {Promise<Status>} */
 async function status() {
-  const response = await fetch("run/status.json");
-  if (!response.ok) throw new RangeError("This page follows no run: `insertcoin watch RUN` serves one that does");
+  const response = await ask("run/status.json");
+  if (response.status === 404) throw new RangeError("This page follows no run: `insertcoin watch RUN` serves one that does");
+  if (!response.ok) throw new Error(response.statusText);
   return response.json();
 }
 
@@ -76,23 +88,28 @@ function runPlayer(name) {
   const canvas = el("div", { class: "table" }), thoughts = el("div", { class: "thoughts" }), note = el("p", { class: "legend" });
   /** @type {Stage|null} */
   let stage = null;
-  let shown = "", last = "";
-  const player = {
+  let tried = "", last = "", reason = "", paused = still(), closed = false;
+  const pause = button(paused ? "Go on" : "Pause", () => {
+    paused = !paused;
+    if (stage) stage.clock.paused = paused;
+    pause.textContent = paused ? "Go on" : "Pause";
+  });
+  return {
     element: el("div", {}, el("div", { class: "sides" }, canvas, thoughts), note),
-    failed: false,
-    /** Play this checkpoint, if it is another one. @param {string} checkpoint */
+    /** Play this checkpoint, if it is another one; if it cannot be played, the page says why. @param {string} checkpoint */
     async follow(checkpoint) {
-      if (checkpoint === shown || player.failed) return;
-      const response = await fetch("run/agent.safetensors");
-      if (!response.ok) return;
-      const bytes = await response.arrayBuffer(), { frameSkip } = await about(name), agent = readable(bytes, frameSkip);
+      if (checkpoint === tried) return;
+      const response = await ask("run/agent.safetensors");
+      const agent = response.ok ? await playable(name, await response.arrayBuffer()) : response.statusText;
+      if (closed) return;
+      tried = checkpoint;
+      reason = typeof agent === "string" ? agent : "";
       if (typeof agent === "string") {
-        player.failed = true;
-        note.textContent = agent;
+        if (!stage) note.textContent = agent;
         return;
       }
       stage?.close();
-      const game = await open(name, agent.settings), machine = new Machine(agent.trained, agent.skip, newSeed());
+      const { game } = agent, machine = new Machine(agent.trained, agent.skip, newSeed());
       const bars = probabilityBars(game.actions), value = course("value");
       const mine = new Stage(game, machine, `${name}, played by the newest checkpoint`);
       stage = mine;
@@ -101,28 +118,31 @@ function runPlayer(name) {
         bars.show(machine.agent.probabilities);
         if (machine.agent.values.length) value.add(machine.agent.values[0]);
         value.draw();
-        note.textContent = `${checkpoint}: score ${short(mine.score)}${last}`;
+        note.textContent = `${checkpoint}: score ${short(mine.score)}${last}${reason && `. ${tried}: ${reason}`}`;
       };
       mine.onend = (score) => { last = `, last game ${short(score)}`; };
-      canvas.replaceChildren(mine.canvas);
+      canvas.replaceChildren(mine.canvas, el("div", { class: "buttons" }, pause));
       thoughts.replaceChildren(bars.element, value.element);
-      shown = checkpoint;
       mine.restart(newSeed());
+      mine.clock.paused = paused;
       mine.clock.start();
     },
-    close() { stage?.close(); },
+    close() {
+      closed = true;
+      stage?.close();
+    },
   };
-  return player;
 }
 
-/** The policy in a file, with its settings; or why the page cannot play it, as with an encoder of the user's own.
- * @param {ArrayBuffer} bytes @param {number} frameSkip the game's own */
-function readable(bytes, frameSkip) {
+/** The policy in a file, and a game under its settings; or why the page cannot play it, as with an encoder of the user's own.
+ * @param {string} name of the game @param {ArrayBuffer} bytes */
+async function playable(name, bytes) {
+  const { frameSkip } = await about(name);
   try {
-    const trained = Policy.parse(bytes);
-    return { trained, ...frameByFrame(trained, frameSkip) };
+    const trained = Policy.parse(bytes), { settings, skip } = frameByFrame(trained, frameSkip);
+    return { trained, skip, game: await open(name, settings) };
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
+    if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
     return error.message;
   }
 }
