@@ -166,9 +166,12 @@ export class Recorder {
     this.seed = BigInt(seed);
   }
 
+  /** True if a link holds no more steps; later ones are left out. */
+  get full() { return this.actions.length >= MOST_STEPS; }
+
   /** @param {number} action of a step */
   add(action) {
-    this.actions.push(action);
+    if (!this.full) this.actions.push(action);
   }
 
   /** @returns {Replay} the actions until now */

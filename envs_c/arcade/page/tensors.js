@@ -5,6 +5,9 @@
 
 /** @typedef {{data: Float32Array, shape: number[]}} Tensor */
 
+/** @type {Map<string, number>} bytes of a number */
+const WIDTHS = new Map([["F32", 4], ["F16", 2], ["BF16", 2], ["I8", 1]]);
+
 /**
  * The tensors of a file by name, all as float32, and its metadata.
  * @param {ArrayBuffer} file
@@ -20,10 +23,12 @@ export function readTensors(file) {
   const tensors = {};
   for (const [name, { dtype, shape, data_offsets: offsets }] of Object.entries(header)) {
     if (name === "__metadata__") continue;
-    const data = toFloats(dtype, file.slice(begin + offsets[0], begin + offsets[1]), name);
-    if (data.length !== shape.reduce((/** @type {number} */ a, /** @type {number} */ b) => a * b, 1))
-      throw new TypeError(`tensor ${name} must have ${shape.join(" x ")} numbers, not ${data.length}: the file is damaged`);
-    tensors[name] = { data, shape };
+    const width = WIDTHS.get(dtype), bytes = file.slice(begin + offsets[0], begin + offsets[1]);
+    if (!width) throw new TypeError(`tensor ${name} must be ${[...WIDTHS.keys()].join(", ")}, not ${dtype}`);
+    if (bytes.byteLength !== shape.reduce((/** @type {number} */ a, /** @type {number} */ b) => a * b, width))
+      throw new TypeError(`tensor ${name} must have ${shape.join(" x ")} numbers, not ${bytes.byteLength / width}: the file is `
+        + "damaged");
+    tensors[name] = { data: toFloats(dtype, bytes), shape };
   }
   for (const [name, { data, shape }] of Object.entries(tensors)) {
     const scale = tensors[`${name}.scale`]?.data, width = data.length / shape[0];
@@ -41,13 +46,12 @@ function parse(text) {
   }
 }
 
-/** @param {string} dtype @param {ArrayBuffer} bytes @param {string} name @returns {Float32Array} */
-function toFloats(dtype, bytes, name) {
+/** @param {string} dtype one of WIDTHS @param {ArrayBuffer} bytes @returns {Float32Array} */
+function toFloats(dtype, bytes) {
   if (dtype === "F32") return new Float32Array(bytes);
   if (dtype === "BF16") return new Float32Array(Uint32Array.from(new Uint16Array(bytes), (bits) => bits << 16).buffer);
   if (dtype === "F16") return Float32Array.from(new Uint16Array(bytes), halfToFloat);
-  if (dtype === "I8") return Float32Array.from(new Int8Array(bytes));
-  throw new TypeError(`tensor ${name} must be F32, F16, BF16 or I8, not ${dtype}`);
+  return Float32Array.from(new Int8Array(bytes));
 }
 
 /** The value of a float16. @param {number} bits @returns {number} */

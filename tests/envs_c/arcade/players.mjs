@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { Policy } from "../../../envs_c/arcade/page/policy.js";
+import { Recorder, parseLink } from "../../../envs_c/arcade/page/replay.js";
 import { Clock } from "../../../envs_c/arcade/page/ui/clock.js";
 import { Keys, controlsFor } from "../../../envs_c/arcade/page/ui/controls.js";
 import { short } from "../../../envs_c/arcade/page/ui/dom.js";
@@ -111,7 +112,8 @@ const CHECKS = {
     send("keyup", "KeyP");
     send("keydown", "KeyP", { key: "p", ctrlKey: true }); // the browser's own
     assert.deepEqual(commands.splice(0), ["p"]);
-    for (const [code, key] of [["KeyO", "R"], ["KeyP", "з"], ["Escape", "Escape"], ["Semicolon", "p"]]) send("keydown", code, { key });
+    for (const [code, key] of [["KeyO", "R"], ["KeyP", "з"], ["Escape", "Escape"], ["Semicolon", "p"]])
+      send("keydown", code, { key });
     assert.deepEqual(commands.splice(0), ["r", "p", "escape", "p"]);
     const prevented = [];
     for (const plays of [true, false]) { // without a person's game, arrows and Space are the browser's
@@ -164,7 +166,8 @@ const CHECKS = {
     press("Space");
     person.restart();
     assert.equal(person.choose(go), null);
-    assert.deepEqual([["A1", "B1"], ["DIG", "WAIT"]].map((names) => /board/.test(controlsFor(names, "own").legend())), [true, false]);
+    for (const [names, board] of [[["A1", "B1"], true], [["DIG", "WAIT"], false]])
+      assert.equal(/board/.test(controlsFor(names, "own").legend()), board);
   },
   async clock() { // ticks at the rate times the speed; a pause of the page is not made up for
     let now = 0, frame = () => {}, ticks = 0;
@@ -191,14 +194,31 @@ const CHECKS = {
     for (const [number, text] of [[0.1234, "0.123"], [-9999, "-9999"], [12_345, "12.3K"], [999_499, "999K"],
       [999_936, "1.00M"], [-999_999_999, "-1.00G"], [-1_234_567, "-1.23M"], [2e9, "2.00G"]]) assert.equal(short(number), text);
   },
-  async scores() { // the best score of each game with its options stays, in whatever order the options are
+  async damaged() { // an agent's file that was cut off anywhere is no policy, and says so
+    const file = readFileSync(new URL("../../../envs_c/arcade/agents/cartpole.safetensors", import.meta.url));
+    const { buffer } = new Uint8Array(file);
+    assert.ok(Policy.parse(buffer).size > 0);
+    for (let end = 0; end < buffer.byteLength; end += 1 + Math.floor(buffer.byteLength / 97))
+      assert.throws(() => Policy.parse(buffer.slice(0, end)), TypeError, `cut off after ${end} bytes`);
+  },
+  async recorder() { // a game that goes on for days is recorded as far as a link goes
+    const about = { name: "pong", version: 1 };
+    const recorder = new Recorder({ about, actions: ["NOOP", "FIRE"], settings: { options: {} } }, 7);
+    for (let step = 0; step < 1_000_000; step++) recorder.add(step & 1);
+    assert.equal(recorder.full, true);
+    recorder.add(0);
+    assert.equal(parseLink(recorder.link()).actions.length, 1_000_000);
+  },
+  async scores() { // the best score of each game with its rules and options stays, in whatever order the options are
     const kept = new Map();
     browser("localStorage", { getItem: (key) => kept.get(key) ?? null, setItem: (key, text) => kept.set(key, text) });
-    assert.equal(best("pong", { lives: 3, speed: 1 }), null);
-    for (const score of [-5, 7, 2]) keep("pong", { lives: 3, speed: 1 }, score);
-    keep("pong", { lives: 4, speed: 1 }, 90);
-    keep("snake", { lives: 3, speed: 1 }, 80);
-    assert.equal(best("pong", { speed: 1, lives: 3 }), 7);
+    const pong = { name: "pong", version: 1 };
+    assert.equal(best(pong, { lives: 3, speed: 1 }), null);
+    for (const score of [-5, 7, 2]) keep(pong, { lives: 3, speed: 1 }, score);
+    keep(pong, { lives: 4, speed: 1 }, 90);
+    keep({ ...pong, version: 2 }, { lives: 3, speed: 1 }, 70);
+    keep({ name: "snake", version: 1 }, { lives: 3, speed: 1 }, 80);
+    assert.equal(best(pong, { speed: 1, lives: 3 }), 7);
   },
 };
 

@@ -30,7 +30,8 @@ export function probabilityBars(names) {
 
 /** The last values of something as a line. @param {string} name @param {number} [size] values */
 export function course(name, size = 240) {
-  const canvas = el("canvas", { width: size, height: 48, role: "img", "aria-label": name }), now = el("output", {});
+  const canvas = el("canvas", { width: size, height: 48, role: "img", "aria-label": name });
+  const now = el("output", { "aria-live": "off" });
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   /** @type {number[]} */
   let values = [];

@@ -16,11 +16,12 @@ export async function showHall(place, games) {
     for (const change of changes) cabinets.find((each) => each.element === change.target)?.seen(change.isIntersecting);
   });
   for (const each of cabinets) observer.observe(each.element);
+  const table = await cartridgeTable().catch(() => null); // without the console's files the games play on
   place.append(el("h1", {}, "Choose a game"),
     el("p", {}, "Each cabinet shows a trained agent that plays now. Play yourself, watch the agent and what it thinks, compete "
       + "with it on the same seed, look inside, or step 256 environments at once."),
     el("ul", { class: "hall" }, ...cabinets.map((each) => el("li", {}, each.element))),
-    await cartridgeTable() ? el("p", {}, el("a", { href: "#cartridge" }, "Play the file of a cartridge of your own")) : "");
+    table ? el("p", {}, el("a", { href: "#cartridge" }, "Play the file of a cartridge of your own")) : "");
   return () => {
     observer.disconnect();
     for (const each of cabinets) each.close();

@@ -32,12 +32,17 @@ export async function showInspect(place, entry) {
       + `seed ${stage.seed}${game.terminated[0] ? ", terminated" : ""}${game.truncated[0] ? ", truncated" : ""}`;
     stage.draw();
   };
-  const stepOnce = () => stage.step(action.value === "agent" ? stage.player.choose(game) ?? 0 : Number(action.value));
+  const agent = stage.player;
+  stage.player = {
+    choose: () => (action.value === "agent" ? agent.choose(game) : Number(action.value)), restart: () => agent.restart(),
+  };
+  const stepOnce = () => stage.step(stage.player.choose(game) ?? 0);
   const run = button("Run", () => {
     const going = stage.clock.running;
     if (going) stage.clock.stop();
     else stage.clock.start();
     run.textContent = going ? "Run" : "Stop";
+    note.setAttribute("aria-live", going ? "polite" : "off");
   });
   stage.endless = true;
   stage.onstep = show;

@@ -37,7 +37,8 @@ async function show(hash, place) {
 }
 
 async function route() {
-  const mine = ++turn, place = el("div", {});
+  const mine = ++turn, place = el("div", {}), visited = history.state !== null; // back, forward or a reload
+  history.replaceState("visited", "");
   close();
   close = () => {};
   try {
@@ -51,9 +52,14 @@ async function route() {
   if (mine !== turn) return;
   main.replaceChildren(place);
   main.dataset.view = location.hash.slice(1).split("/")[0] || "hall";
+  if (!visited) scrollTo(0, 0);
   if (document.activeElement === document.body) main.focus({ preventScroll: true });
 }
 
 main.replaceChildren(el("p", {}, "Loading")); // the text of index.html is for pages whose scripts do not run
+document.querySelector(".skip")?.addEventListener("click", (event) => { // the address chooses the view, and stays
+  event.preventDefault();
+  main.focus();
+});
 window.addEventListener("hashchange", route);
 route();

@@ -6,10 +6,11 @@ import { button, el } from "./dom.js";
 /**
  * @param {About} about
  * @param {Object<string, number>} values of the options at first
+ * @param {number|null} fixed the seed of each game; null if each has a new one
  * @param {(options: Object<string, number>, seed: number|null) => void} apply
  * @returns {HTMLElement}
  */
-export function optionsForm(about, values, apply) {
+export function optionsForm(about, values, fixed, apply) {
   /** @type {Map<string, HTMLInputElement>} */
   const inputs = new Map();
   const rows = Object.entries(about.options).map(([name, option]) => {
@@ -21,7 +22,8 @@ export function optionsForm(about, values, apply) {
     return el("div", { class: "field" }, el("label", { for: `option-${name}` }, name.replaceAll("_", " ")), input,
       el("small", { id: `help-${name}` }, `${option.help} (${option.low} to ${option.high})`));
   });
-  const seed = el("input", { id: "option-seed", type: "number", min: 0, max: 4294967295, step: 1, placeholder: "a new one" });
+  const seed = el("input", { id: "option-seed", type: "number", min: 0, max: 4294967295, step: 1, value: fixed,
+    placeholder: "a new one" });
   rows.push(el("div", { class: "field" }, el("label", { for: "option-seed" }, "seed"), seed,
     el("small", {}, "the same seed gives the same game")));
   const form = el("form", {
@@ -32,6 +34,9 @@ export function optionsForm(about, values, apply) {
       apply(options, seed.value === "" ? null : Number(seed.value));
     },
   }, ...rows, el("div", { class: "buttons" }, el("button", { type: "submit" }, "Start with these"),
-    button("Defaults", () => inputs.forEach((input, name) => { input.value = String(about.options[name].default); }))));
+    button("Defaults", () => {
+      inputs.forEach((input, name) => { input.value = String(about.options[name].default); });
+      seed.value = "";
+    })));
   return el("details", {}, el("summary", {}, "Options and seed"), form);
 }

@@ -14,7 +14,8 @@ export async function showReplay(place, hash) {
   document.title = `${game.about.title}: a replay - insertcoin arcade`;
   let at = 0;
   const player = { choose: () => (at < replay.actions.length ? replay.actions[at++] : null), restart: () => { at = 0; } };
-  const stage = new Stage(game, player, `${game.about.title}, a replay`), score = el("output", {}), progress = el("span", {});
+  const stage = new Stage(game, player, `${game.about.title}, a replay`);
+  const score = el("output", { "aria-live": "off" }), progress = el("span", {});
   stage.clock.rate = game.about.fps / game.settings.frameSkip;
   stage.endless = true;
   stage.onstep = () => {

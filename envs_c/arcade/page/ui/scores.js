@@ -1,14 +1,17 @@
-/* The best scores of people, kept in this browser, for each game with its options. */
+/* The best scores of people, kept in this browser, for each game under the same rules and options. */
 
-/** @param {string} game @param {Object<string, number>} options */
-function key(game, options) {
-  return `insertcoin best ${game} ${Object.entries(options).map(([name, value]) => `${name}=${value}`).sort().join(",")}`;
+/** @typedef {{name: string, version: number}} Rules a game and the version of its rules, as in `About` */
+
+/** @param {Rules} rules @param {Object<string, number>} options */
+function key({ name: game, version }, options) {
+  const chosen = Object.entries(options).map(([name, value]) => `${name}=${value}`).sort().join(",");
+  return `insertcoin best ${game} version=${version} ${chosen}`;
 }
 
-/** @param {string} game @param {Object<string, number>} options @returns {number|null} */
-export function best(game, options) {
+/** @param {Rules} rules @param {Object<string, number>} options @returns {number|null} */
+export function best(rules, options) {
   try {
-    const text = localStorage.getItem(key(game, options));
+    const text = localStorage.getItem(key(rules, options));
     return text === null || !Number.isFinite(Number(text)) ? null : Number(text);
   } catch (error) {
     if (error instanceof DOMException) return null; // a browser that keeps nothing
@@ -16,12 +19,12 @@ export function best(game, options) {
   }
 }
 
-/** Keep a score if it is the best. @param {string} game @param {Object<string, number>} options @param {number} score */
-export function keep(game, options, score) {
-  const before = best(game, options);
+/** Keep a score if it is the best. @param {Rules} rules @param {Object<string, number>} options @param {number} score */
+export function keep(rules, options, score) {
+  const before = best(rules, options);
   if (before !== null && before >= score) return;
   try {
-    localStorage.setItem(key(game, options), String(score));
+    localStorage.setItem(key(rules, options), String(score));
   } catch (error) {
     if (!(error instanceof DOMException)) throw error;
   }

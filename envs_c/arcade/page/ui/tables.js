@@ -45,14 +45,16 @@ function commandBar(stages, restart) {
 
 /** A line with the score, the lives and the state of a stage. @param {Stage} stage @param {string} who */
 function scoreLine(stage, who) {
-  const score = el("output", { class: "score" }, "0"), more = el("span", {});
+  const score = el("output", { class: "score", "aria-live": "off" }, "0"), more = el("span", {});
+  const end = el("span", { role: "status" }); // said aloud, but not each step
   return {
-    element: el("p", { class: "scores" }, who && `${who}: `, "score ", score, " ", more),
+    element: el("p", { class: "scores" }, who && `${who}: `, "score ", score, " ", more, " ", end),
     /** @param {string} note */
     show(note) {
       const { game } = stage, lives = game.lives ? `lives ${game.lives[0]}` : "";
       score.textContent = String(Math.round(stage.score * 100) / 100);
-      more.textContent = [lives, stage.player.controls?.selected, note].filter(Boolean).join("  ");
+      more.textContent = [lives, stage.player.controls?.selected].filter(Boolean).join("  ");
+      if (end.textContent !== note) end.textContent = note;
     },
   };
 }
@@ -80,17 +82,20 @@ async function playTable(place, entry, options, seed, begin) {
   const game = await open(entry.name, { count: 1, frameSkip: 1, timeLimit: 0, options });
   const keys = new Keys(document.body, (letter) => bar.command(letter)), person = new Person(game, keys);
   const stage = new Stage(game, person, `${entry.title}, played by you`), line = scoreLine(stage, "");
-  const error = el("p", { class: "error", role: "alert" }), record = el("output", {});
+  const error = el("p", { class: "error", role: "alert" }), record = el("output", { "aria-live": "off" });
   const restart = () => stage.restart(seed ?? newSeed()), bar = commandBar(() => [stage], restart);
-  const showBest = () => { record.textContent = short(best(entry.name, options) ?? 0); };
+  const showBest = () => {
+    const score = best(game.about, options);
+    record.textContent = score === null ? "-" : short(score);
+  };
   stage.onstep = stage.onchoice = () => line.show(stage.over ? "over: R or Restart plays again" : "");
-  stage.onend = (score) => { keep(entry.name, options, score); showBest(); };
+  stage.onend = (score) => { keep(game.about, options, score); showBest(); };
   const link = button("Copy a link to this game", () => copyLink(stage, link));
   place.replaceChildren(el("div", { class: "sides" }, el("div", { class: "table" }, stage.canvas, touchPad(stage, person.controls, keys)),
     el("div", { class: "panel" }, line.element, el("p", {}, "best ", record), bar.element,
       el("p", { class: "legend" }, `${person.controls.legend()}; P pauses, R restarts, Escape leaves; a gamepad works too`),
       el("div", { class: "buttons" }, link), error,
-      optionsForm(game.about, options, (next, nextSeed) => begin(next, nextSeed).catch((problem) => {
+      optionsForm(game.about, options, seed, (next, nextSeed) => begin(next, nextSeed).catch((problem) => {
         error.textContent = problem.message;
       })))));
   showBest();
@@ -103,12 +108,13 @@ async function playTable(place, entry, options, seed, begin) {
 /** @param {Stage} stage @param {HTMLElement} source the button */
 export async function copyLink(stage, source) {
   const text = (source.dataset.name ??= source.textContent ?? "");
-  if (!stage.recorder) source.textContent = `A ${stage.game.about.cartridge ? "cartridge" : "restored state"} has no link`;
+  const { recorder } = stage;
+  if (!recorder) source.textContent = `A ${stage.game.about.cartridge ? "cartridge" : "restored state"} has no link`;
   else {
-    const link = new URL(stage.recorder.link(), location.href).href;
+    const link = new URL(recorder.link(), location.href).href;
     try {
       await navigator.clipboard.writeText(link);
-      source.textContent = "Copied";
+      source.textContent = recorder.full ? `Copied: the first ${recorder.actions.length} steps, the most of a link` : "Copied";
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       prompt("The link", link); // the browser allows no copy

@@ -18,7 +18,8 @@ export async function showWall(place, entry) {
   const trained = entry.agent ? await policy(entry.name) : null;
   const game = await open(entry.name, { ...trained?.settings(), count });
   const agent = trained && new Agent(trained, count, newSeed()), random = new Int32Array(count);
-  const painter = wallPainter(game, columns), speed = el("output", {}), episodes = el("output", {}, "0");
+  const painter = wallPainter(game, columns), speed = el("output", { "aria-live": "off" });
+  const episodes = el("output", { "aria-live": "off" }, "0");
   const who = el("select", { id: "who" }, el("option", { value: "random" }, "random actions"),
     agent && el("option", { value: "agent" }, "the agent"));
   let request = 0, steps = 0, since = performance.now(), ended = 0, next = 0;
