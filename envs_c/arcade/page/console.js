@@ -102,6 +102,11 @@ function filled(bytes, given) {
 /** An option that must be one of these numbers. @param {import("./engine.js").Option} option @param {number[]} values */
 const choice = (option, values) => ({ ...option, default: values[0], low: values[0], high: values[values.length - 1], values });
 
+/** Throw a RangeError for a file that is empty or too large. @param {number} size in bytes */
+export function checkSize(size) {
+  if (!(size >= 1 && size <= LARGEST)) throw new RangeError(`a cartridge must be a file of 1 to ${LARGEST} bytes, not ${size}`);
+}
+
 /**
  * @param {Uint8Array} bytes of the file
  * @param {Table} table
@@ -109,8 +114,7 @@ const choice = (option, values) => ({ ...option, default: values[0], low: values
  * Throws a RangeError for a file that is empty or too large.
  */
 export function readCartridge(bytes, table) {
-  if (!(bytes.length >= 1 && bytes.length <= LARGEST))
-    throw new RangeError(`a cartridge must be a file of 1 to ${LARGEST} bytes, not ${bytes.length}`);
+  checkSize(bytes.length);
   const digest = md5(bytes), row = table.games[digest] ?? table.unknown, known = row.name !== null;
   const { rom, kind } = filled(bytes, row.kind), all = table.about.actions, options = table.about.options;
   const title = row.title ?? `Unknown cartridge ${digest.slice(0, 6)}`;

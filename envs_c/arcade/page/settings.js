@@ -32,7 +32,7 @@ export function complete(about, given) {
       throw new RangeError(`option ${name} of ${about.name} must be ${option.values.join(" or ")}, not ${value}`);
   }
   for (const name of Object.keys(given.options ?? {}))
-    if (!(name in options)) throw new RangeError(`option ${name} of ${about.name} does not exist: it has ` +
+    if (!Object.hasOwn(options, name)) throw new RangeError(`option ${name} of ${about.name} does not exist: it has ` +
       (Object.keys(options).join(", ") || "none"));
   const views = Object.keys(about.views), view = given.view ?? views[0];
   if (!views.includes(view)) throw new RangeError(`view must be ${views.join(" or ")}, not ${view}`);

@@ -96,6 +96,7 @@ const CHECKS = {
       [() => create("pong", { options: { points: 0 } }), "option points of pong must be an integer from 1 to 21, not 0"],
       [() => create("pong", { options: { lives: 1 } }),
         "option lives of pong does not exist: it has points, random_serve, lazy_enemy, fast_serve, hidden_enemy"],
+      [() => create("cartpole", { options: { constructor: 1 } }), "option constructor of cartpole does not exist: it has none"],
       [() => create("pong", { view: "rgb" }), "view must be features or pixels, not rgb"],
       [() => create("pong", { frameSkip: 0 }), "frameSkip must be an integer from 1 to 1000, not 0"],
       [() => create("pong", { sticky: 2 }), "sticky must be a number from 0 to 1, not 2"],

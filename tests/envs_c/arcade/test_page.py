@@ -269,7 +269,7 @@ def test_the_wall_steps_256_environments_and_counts_them(visit):
     ("#play/pongo", 'There is no game "pongo"'), ("#dance/pong", 'There is no view "dance"'),
     ("#replay=1&game=pong", "must have version="),
     ("#replay=1&game=pongo&version=1&seed=7&actions=BgI", "game of the link must be one of asterix, "),
-    ("#run", "This page follows no run")])
+    ("#constructor/pong", 'There is no view "constructor"'), ("#run", "This page follows no run")])
 def test_a_wrong_address_shows_one_line(chromium, address, fragment, text):
     page = chromium.new_page()
     page.goto(f"{address}/{fragment}")

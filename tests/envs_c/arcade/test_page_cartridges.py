@@ -63,7 +63,8 @@ def test_a_wrong_option_is_named_and_the_game_goes_on(visit):
 
 def test_a_file_that_is_no_cartridge_shows_one_line(visit, tmp_path):
     (tmp_path / "large.bin").write_bytes(b"x" * 40_000)
-    page = visit("#cartridge")
+    page = visit("#cartridge", script="File.prototype.arrayBuffer = async () => { window.read = true; };")
     page.wait_for_selector("#cartridge", timeout=READY)
     page.set_input_files("#cartridge", tmp_path / "large.bin")
     until(page, "document.querySelector('.error').textContent.includes('must be a file of 1 to 32768 bytes, not 40000')")
+    assert page.evaluate("window.read") is None  # a film of some gigabytes would fill the memory

@@ -1,6 +1,6 @@
 /* Cartridges of the user's own: a page to pick a file, and the games of those that were picked. A file's bytes stay in this
  * page's memory until it is closed or loaded again; they are neither sent nor kept. */
-import { openCartridge, readCartridge } from "../console.js";
+import { checkSize, openCartridge, readCartridge } from "../console.js";
 import { el } from "./dom.js";
 import { cartridgeTable, consoleModule, offer } from "./files.js";
 
@@ -19,6 +19,7 @@ export const isCartridge = (name) => /^atari_\w+$/.test(name);
 async function insert(file) {
   const table = await cartridgeTable();
   if (!table) throw new RangeError("This page has no console: `insertcoin arcade` writes one that has");
+  checkSize(file.size); // before it is read: any file can be dropped here
   const cartridge = readCartridge(new Uint8Array(await file.arrayBuffer()), table);
   const { about } = cartridge, { name, title } = about;
   offer(about, async (settings) => openCartridge(await consoleModule(), cartridge, settings));

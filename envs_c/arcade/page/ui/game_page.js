@@ -19,8 +19,8 @@ const VIEWS = {
 
 /** @param {HTMLElement} place @param {Entry} entry @param {string} view @returns {Promise<() => void>} */
 export async function showGame(place, entry, view) {
+  if (!Object.hasOwn(VIEWS, view)) throw new RangeError(`There is no view "${view}": ${Object.keys(VIEWS).join(", ")}`);
   const chosen = VIEWS[view];
-  if (!chosen) throw new RangeError(`There is no view "${view}": ${Object.keys(VIEWS).join(", ")}`);
   if (chosen.agent && !entry.agent) throw new RangeError(`${entry.title} has no trained agent on this page`);
   const facts = await about(entry.name), body = el("div", { class: `view ${view}` });
   document.title = `${entry.title}: ${chosen.title.toLowerCase()} - insertcoin arcade`;
