@@ -29,6 +29,7 @@ from trainer.policy.load import load_policy
 from trainer.runs import checkpoint
 
 EPISODES = 100
+RANDOM_EPISODES = 1000  # of random play
 STICKY = 0.25  # the probability of sticky actions in the second column of random play, as in seeds.md
 COLUMNS = ["game", "seed", "steps", "minutes", "time limit", "no-ops", "random play", f"random play, sticky {STICKY:g}",
            f"mean of {EPISODES} episodes", "different", "standard error", "min", "max", "made"]
@@ -39,20 +40,21 @@ episodes: it does not say how much another seed would differ. It counts equal ep
 ones was recorded. [Ten seeds of each game](seeds.md), with and without sticky actions, are the numbers to compare with. "time
 limit" is the most frames of an episode, the frame skip times the steps. "-": not recorded. Random play has the settings of
 today's preset, with the row's no-ops and without sticky actions, and in its second column with sticky actions of probability
-{STICKY:g} and no no-ops. `python -m benchmarks.scores.gallery --no-training` writes this page again from its file.
+{STICKY:g} and no no-ops; each is a mean of {RANDOM_EPISODES:,} episodes. `python -m benchmarks.scores.gallery --no-training`
+writes this page again from its file.
 """
 
 
 def random_score(game: GameName, settings: EnvConfig) -> float:
-    """Return the mean raw return of EPISODES episodes of random play."""
-    env = make_env(game, settings, EPISODES, 7)
-    actions, outputs = np.zeros(EPISODES, np.int32), np.zeros((3, EPISODES), np.float32)
-    observation = np.zeros((EPISODES, *env.observation_shape), env.observation_dtype)
-    action_mask = np.ones((EPISODES, len(env.actions)), np.uint8)
-    batch = env.bind(0, EPISODES, actions=actions, observation=observation, reward=outputs[0], terminated=outputs[1],
+    """Return the mean raw return of RANDOM_EPISODES episodes of random play."""
+    env = make_env(game, settings, RANDOM_EPISODES, 7)
+    actions, outputs = np.zeros(RANDOM_EPISODES, np.int32), np.zeros((3, RANDOM_EPISODES), np.float32)
+    observation = np.zeros((RANDOM_EPISODES, *env.observation_shape), env.observation_dtype)
+    action_mask = np.ones((RANDOM_EPISODES, len(env.actions)), np.uint8)
+    batch = env.bind(0, RANDOM_EPISODES, actions=actions, observation=observation, reward=outputs[0], terminated=outputs[1],
                      truncated=outputs[2], action_mask=action_mask)
     batch.reset()
-    random, returns = np.random.default_rng(0), np.full(EPISODES, np.nan)
+    random, returns = np.random.default_rng(0), np.full(RANDOM_EPISODES, np.nan)
     while np.isnan(returns).any():
         actions[:] = (random.random(action_mask.shape) * action_mask).argmax(1)
         batch.step()
