@@ -19,8 +19,8 @@ the engine saves, forks and restores an environment with a memcpy.
         Optional: the lives left, the current one included; 0 after the last. `bind` takes it. Callers then get the lives of
         each environment, and may choose that an episode ends with a life.
     void  prepare()
-        Optional: fill the game's tables, arrays of the file that the other functions read. `bind` takes it. The engine calls
-        it once, before all others. A browser has no other way to fill tables, for it does not import the file.
+        Optional: set the C variables of the file that the other functions read, such as tables. `bind` takes it. The engine
+        calls it once, before all others. A browser has no other way to set them, for it does not import the file.
     bint  valid(const void* state, const double* options, bint over)
         True if a game with these options can have written this struct; `over` is True if its episode has ended, so that
         the struct may be one after the last frame. `set_state` asks it about every struct, which may hold any bytes at

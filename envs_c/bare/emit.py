@@ -113,7 +113,15 @@ def names(text: str, game: str) -> str:
         shown = ", ".join(f"{plain(call)}()" for call in calls)
         raise ContractError(f"game {game!r} must fill its tables in prepare(), which bind takes, not when its file is "
                             f"imported, by {shown}: see envs_c/game.pxd")
-    functions = RUN_CHUNK.search(text).groups()
+    call = RUN_CHUNK.search(text)
+    if call is None:
+        raise ContractError(f"game {game!r} must call run_chunk in its chunk with the names of its functions and "
+                            "sizeof(STRUCT): see envs_c/game.pxd")
+    functions = call.groups()
+    if found := set_at_import(text[:-len(execution)], execution, functions[0]):
+        raise ContractError(f"game {game!r} must set {', '.join(found)} in prepare(), which bind takes, not when its file is "
+                            "imported: a browser and a GPU run no code at the top of the file; a number that never changes can "
+                            "be a name of `cdef enum`")
     rows = dict(zip(("reset", "step", "observe", "draw", "mask", "state"), functions, strict=True))
     bind = BIND.search(execution)
     rows["chunk"], rows["backdrop"], _, optional = bind.groups()
@@ -121,6 +129,18 @@ def names(text: str, game: str) -> str:
         given = re.findall(rf"^  {optional}\.{kind} = {FUNCTION};", execution[:bind.start()], re.MULTILINE)
         rows |= {kind: given[-1]} if given else {}
     return macros(rows | engine_functions(text) | types(text, TYPES))
+
+
+def set_at_import(functions: str, execution: str, reset: str) -> list[str]:
+    """The C variables of a game's file that its code at the top sets and its functions read.
+
+    functions, execution: the parts of the emitted C.
+    reset: the emitted name of a function in the same file.
+    """
+    prefix = reset.replace("__pyx_f_", "__pyx_v_", 1).removesuffix(plain(reset))
+    used = re.sub(r"^static [^=(\n]*;$", "", functions, flags=re.MULTILINE)  # without the declarations
+    names = set(re.findall(rf"\b{prefix}(\w+)", execution))
+    return sorted(name for name in names if re.search(rf"\b{prefix}{name}\b", used))
 
 
 def engine_functions(text: str) -> dict[str, str]:

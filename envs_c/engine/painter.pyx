@@ -32,6 +32,18 @@ def axis(length: int, small: int) -> Axis:
     return Axis(cell, unit, (edges // cell).astype(np.int16), (edges % cell).astype(np.int16))
 
 
+def cell_sums(pixels: np.ndarray, way: Axis) -> np.ndarray:
+    """The sums of grey * units in one direction, over the units of each pixel of the canvas.
+
+    pixels: (length, ...) int64 of this direction.
+    """
+    edges = np.arange(len(pixels) * way.unit // way.cell + 1) * way.cell
+    whole, part = edges // way.unit, edges % way.unit  # pixels before an edge, and units of the next one
+    none = np.zeros_like(pixels[:1])
+    before, after = np.concatenate([none, pixels.cumsum(0)]), np.concatenate([pixels, none])
+    return np.diff(before[whole] * way.unit + after[whole] * part[:, None], axis=0)
+
+
 def average(rgb: np.ndarray, x: Axis, y: Axis) -> tuple[np.ndarray, np.ndarray]:
     """Reduce a picture to the grey canvas.
 
@@ -40,9 +52,8 @@ def average(rgb: np.ndarray, x: Axis, y: Axis) -> tuple[np.ndarray, np.ndarray]:
     Returns the sums of grey * units, (small, small) float32, and the rounded means, (small, small) uint8.
     """
     red, green, blue = (rgb[..., k].astype(np.int64) for k in range(3))
-    units = np.repeat(np.repeat((299 * red + 587 * green + 114 * blue + 500) // 1000, y.unit, 0), x.unit, 1)
-    small = units.shape[0] // y.cell
-    sums = units.reshape(small, y.cell, -1, x.cell).sum((1, 3))
+    grey = (299 * red + 587 * green + 114 * blue + 500) // 1000
+    sums = np.ascontiguousarray(cell_sums(cell_sums(grey, y).T, x).T)
     area = x.cell * y.cell
     return sums.astype(np.float32), ((2 * sums + area) // (2 * area)).astype(np.uint8)
 

@@ -15,7 +15,7 @@ from envs_c.engine import checks
 from envs_c.engine.engine cimport Engine
 from envs_c.errors import CannotCopy, InvalidArgument, InvalidState, NotReset
 from envs_c.engine.busy cimport add_mark, drop_mark, leave
-from envs_c.game cimport DISABLED, OBSERVE, RESET, STEP, Head, Operation
+from envs_c.game cimport DISABLED, OBSERVE, RESET, STEP, Head, Operation, valid_fn
 from envs_c.engine.aligned cimport free_aligned, new_aligned
 from envs_c.engine.restore cimport can_exist
 from envs_c.engine.state import close_state, open_state
@@ -267,16 +267,18 @@ cdef class VecEnv(Engine):
 
     cdef check_states(self, const unsigned char[::1] raw):
         """Raise InvalidState if one of the environments in a snapshot's memory is in a state that cannot exist."""
-        cdef size_t k, stride = self.stride
+        cdef size_t k, stride = self.stride, size = self.game.state_size
+        cdef valid_fn valid = self.game.valid
         cdef char* state = <char*>new_aligned(64, stride)  # an aligned copy of one environment
         cdef bint exists = True
         if state == NULL:
             raise MemoryError(f"no memory for {stride} bytes")
-        for k in range(raw.shape[0] // stride):
-            memcpy(state, &raw[k * stride], stride)
-            exists = can_exist(state, self.game.state_size, &self.io, self.game.valid)
-            if not exists:
-                break
+        with nogil:  # a `valid` that does not return stops no other thread, such as the watchdog of `check`
+            for k in range(raw.shape[0] // stride):
+                memcpy(state, &raw[k * stride], stride)
+                exists = can_exist(state, size, &self.io, valid)
+                if not exists:
+                    break
         free_aligned(state)
         if not exists:
             raise InvalidState(f"environment {k} of this state is in none that {self.game.name} could have produced: use bytes "

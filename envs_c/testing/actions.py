@@ -39,14 +39,14 @@ def outcomes(game, actions: list[int | None]) -> list[list[str]]:
         state = play.core.get_state()
         for row, tried in zip(rows, actions if i % 4 == 0 else (), strict=False):
             row.append(outcome(play, state, tried))
-        play.core.set_state(state)
+        play.restore(state)
         play.step(action)
     return rows
 
 
 def outcome(play: Play, state: bytes, action: int | None) -> str:
     """A hash of the outputs of an action, declared or not, and of the next two steps. None takes no action."""
-    play.core.set_state(state)
+    play.restore(state)
     play.arrays["reward"][0] = play.arrays["terminated"][0] = 0
     if action is None:
         play.observe()

@@ -6,15 +6,17 @@ index is not checked, for the size behind it is unknown. A built-in game is test
 
 import re
 import warnings
+from pathlib import Path
 
 from envs_c import outside
 from envs_c.errors import CompileFailed, ContractError
 from envs_c.testing.workers import module_of
 
-NO_MACROS = "-DCYTHON_ASSUME_SAFE_MACROS=0"  # Python's macros index the array [1] at the end of a tuple
+# Python's macros index the array [1] at the end of a tuple: neither Cython's code nor its utilities may use them
+NO_MACROS = ("-DCYTHON_ASSUME_SAFE_MACROS=0", "-include", str(Path(__file__).with_name("checked.h")))
 SANITIZERS = (  # of GCC, and of Clang; both also check an array at the end of a struct
-    ("-fsanitize=bounds-strict", "-fno-sanitize-recover=bounds-strict", NO_MACROS),
-    ("-fsanitize=bounds", "-fstrict-flex-arrays=3", "-fno-sanitize-recover=bounds", NO_MACROS),
+    ("-fsanitize=bounds-strict", "-fno-sanitize-recover=bounds-strict", *NO_MACROS),
+    ("-fsanitize=bounds", "-fstrict-flex-arrays=3", "-fno-sanitize-recover=bounds", *NO_MACROS),
 )
 _REPORT = re.compile(r"([\w.-]+\.(?:pyx|pxd|pxi|c)):(\d+):\d+: runtime error: (index .*)")
 

@@ -107,6 +107,11 @@ class Play:
         self.batch.observe()
         return self.outputs()
 
+    def restore(self, state: bytes, indices=None):
+        """Restore a snapshot. Raises InvalidState if the game's `valid` refuses it."""
+        note("valid")
+        self.core.set_state(state, indices)
+
     def render(self, index: int) -> np.ndarray:
         """The picture of an environment, (height, width, 3) uint8."""
         note("draw", self)

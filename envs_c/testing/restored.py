@@ -77,10 +77,9 @@ def why(play: Play, states: bytes, former: bytes | None) -> str:
 
 
 def restore(play: Play, state: bytes, indices=None) -> bool:
-    """Call set_state; False if the state is refused."""
-    note("valid")
+    """Restore a state; False if it is refused."""
     try:
-        play.core.set_state(state, indices)
+        play.restore(state, indices)
     except InvalidState:
         return False
     return True

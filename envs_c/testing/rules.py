@@ -117,9 +117,8 @@ def fill_padding(play, pattern: int) -> bytes:
     state = core.get_state()
     memory = np.frombuffer(memory_of(state), np.uint8).reshape(core.num_envs, core.stride).copy()
     memory[:, core.stride - size:] = pattern
-    note("valid")
     try:
-        core.set_state(with_memory(state, memory.tobytes()))
+        play.restore(with_memory(state, memory.tobytes()))
     except InvalidState:  # the rule accepts_its_own_states says so
         return bytes(size)
     return bytes([pattern]) * size
@@ -243,7 +242,7 @@ def looks_without_touching(game):
 def future_of(game, state: bytes) -> list[bytes]:
     """The outputs after a state of `is_plain_data`'s environments, and the state at the end."""
     play = Play(game, time_limit=LIMIT, seed=9)
-    play.core.set_state(state)
+    play.restore(state)
     return [*play.future(STEPS // 2, seed=4), play.core.get_state()]
 
 

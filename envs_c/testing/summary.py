@@ -29,6 +29,13 @@ def summary(game) -> tuple[list[str], list[str]]:
         warnings.append(f"no effect of {', '.join(without)} was seen: each did the same as {game.actions[0]} in every state "
                         "that was tried")
     lines += ranges(game, low, high)
+    if not np.isfinite(rewards.sum()):
+        warnings.append("rewards are not finite, or too large to be added: 1e38 and more")
+    if beyond := np.flatnonzero((low < game.feature_low) | (high > game.feature_high))[:MOST_FEATURES].tolist():
+        bounds = [np.broadcast_to(bound, low.shape) for bound in (game.feature_low, game.feature_high)]
+        shown = ", ".join(f"[{i}] {low.flat[i]:g} to {high.flat[i]:g}, not {bounds[0].flat[i]:g} to {bounds[1].flat[i]:g}"
+                          for i in beyond)
+        warnings.append(f"features leave the range that feature_low and feature_high declare: {shown}")
     if (low == high).all():
         warnings.append("no feature ever changes: let `observe` read the state")
     return lines, warnings

@@ -1,10 +1,13 @@
 """Pictures: the colour picture as the game paints it, and the grey one as its area average."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from support import vector
 
 import envs_c
+from envs_c.engine.painter import average, axis
 from envs_c.testing.pictures import area_average
 from envs_c.testing.play import actions_of
 
@@ -49,6 +52,19 @@ def test_render_gives_a_colour_screen_of_each_environment(game, view):
     before = env.get_state()
     assert all(np.array_equal(a, b) for a, b in zip(screens, env.render(), strict=True))
     assert env.get_state() == before
+
+
+@pytest.mark.parametrize("size", [(1, 1), (84, 84), (160, 210), (97, 101), (168, 85), (640, 480)])
+def test_the_canvas_of_a_backdrop_is_the_exact_average_without_a_copy_of_all_units(size):
+    picture = np.random.default_rng(1).integers(0, 256, (*size[::-1], 3)).astype(np.uint8)
+    ways = [axis(length, 84) for length in size]
+    tracemalloc.start()
+    sums, grey = average(picture, *ways)
+    assert tracemalloc.get_traced_memory()[1] < 100 * picture.size + 2**20
+    tracemalloc.stop()
+    area = ways[0].cell * ways[1].cell
+    assert np.abs(sums / area - area_average(picture)).max() < 0.02  # sums are float32
+    assert (grey == np.floor(sums.astype(float) / area + 0.5)).mean() > 0.99
 
 
 @pytest.mark.parametrize("name", ["asterix", "enduro", "freeway", "go", "seaquest"])

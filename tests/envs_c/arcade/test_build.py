@@ -120,6 +120,36 @@ def test_a_game_that_fills_its_tables_when_imported_is_refused(tmp_path, monkeyp
     assert not list(tmp_path.glob("site/*"))
 
 
+SET_AT_IMPORT = {  # a C variable of the file, and what step adds to the frames
+    "a number": ("cdef int SPEED = 1", "SPEED"),
+    "an array": ("cdef int[3] SPEEDS = [1, 2, 3]", "SPEEDS[0]"),
+    "a loop": ("cdef int[3] SPEEDS\nfor _i in range(3):\n    SPEEDS[_i] = 1", "SPEEDS[0]"),
+    "bytes": ('cdef const unsigned char* SPEEDS = b"\\1\\2"', "SPEEDS[0]"),
+}
+
+
+@pytest.mark.parametrize("kind", SET_AT_IMPORT)
+def test_a_game_that_sets_its_variables_when_imported_is_refused(tmp_path, monkeypatch, kind):
+    variable, read = SET_AT_IMPORT[kind]
+    game = own_game(tmp_path, monkeypatch, changed(
+        ("cdef void reset(", f"{variable}\n\n\ncdef void reset("), ("toy.frames += 1", f"toy.frames += {read}")))
+    with pytest.raises(envs_c.ContractError, match=r"'mine' must set SPEEDS? in prepare\(\), .* when its file is imported"):
+        emit.emit(game, tmp_path / "emitted")
+
+
+def test_a_variable_that_only_the_description_reads_is_no_fault(tmp_path, monkeypatch):
+    game = own_game(tmp_path, monkeypatch, changed(
+        ("GAME = Game(", "cdef int LONGEST = 800\n\nGAME = Game("), ('"h": Option(20, 1, 800,', '"h": Option(20, 1, LONGEST,')))
+    emit.emit(game, tmp_path / "emitted")
+
+
+def test_a_chunk_of_another_form_is_refused(tmp_path, monkeypatch):
+    game = own_game(tmp_path, monkeypatch, changed(("mask, sizeof(Toy),", "mask, size,"), (
+        "    run_chunk(", "    cdef size_t size = sizeof(Toy)\n    run_chunk(")))
+    with pytest.raises(envs_c.ContractError, match="must call run_chunk in its chunk with the names of its functions"):
+        emit.emit(game, tmp_path / "emitted")
+
+
 def test_a_game_is_compiled_again_only_if_something_has_changed(tmp_path, monkeypatch):
     compiles = []
 

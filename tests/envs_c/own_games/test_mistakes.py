@@ -236,6 +236,14 @@ def test_the_summary_of_a_sound_game_warns_of_nothing(fast_compiler, tmp_path):
     assert warnings == [] and "from -1 to 10" not in lines[0] and "by its time limit: 0" in lines[1]
 
 
+def test_the_summary_names_features_beyond_their_range_and_rewards_that_cannot_be_added(fast_compiler, tmp_path):
+    game = changed(tmp_path, ('feature_dtype="uint8"', 'feature_dtype="uint8", feature_high=200'),
+                   ("return 10.0 if over[0]", "return 3e38 if over[0]"))
+    _, (rewards, features) = testing.summary(game)
+    assert "rewards are not finite, or too large to be added" in rewards
+    assert re.search(r"features leave the range .* declare: \[\d\] 0 to 25\d, not -inf to 200", features)
+
+
 def test_one_typo_is_one_error(tmp_path, capsys):
     path = tmp_path / "mine.pyx"
     path.write_text(TOY_TEXT.replace("toy.cell -= 1", "tyo.cell -= 1; tyo.cell += 1").replace("toy.jumps -= 1", "oyt.jumps"))

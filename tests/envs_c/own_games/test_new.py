@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import envs_c
-from envs_c import catalog, outside
+from envs_c import catalog, outside, testing
 from envs_c.__main__ import main
 from envs_c.files import write_atomically
 from envs_c.new import new
@@ -46,6 +46,14 @@ def test_the_folder_holds_a_game_its_settings_a_test_and_a_setup(folder):
 
 def test_its_own_tests_pass(folder):
     assert "2 passed" in python("-m", "pytest", "-q", "-p", "no:cacheprovider", folder, cwd=folder)
+
+
+def test_python_functions_in_the_file_are_no_fault(folder, tmp_path, monkeypatch):
+    monkeypatch.delenv("ENVS_C_FLAGS")  # the compiler's check of indexes came to Cython's code in optimized builds only
+    path = tmp_path / "star_fall.pyx"
+    text = (folder / "star_fall.pyx").read_text(encoding="utf-8")
+    path.write_text(text.replace("GAME = Game(", "def helper(n):\n    return n + 1\n\n\nGAME = Game("), encoding="utf-8")
+    testing.check(path)
 
 
 def test_it_works_like_a_built_in_game(folder):

@@ -132,6 +132,7 @@ LOOPS = {  # a function: the change that makes it loop forever, the rule, the me
     "reset": ("    toy.noise = rng_below(rng, 256)\n\n", LOOP.format("length") + "\n\n", "stays_in_its_state", "reset did not"),
     "observe": (OBSERVE, LOOP.format("frames > 2") + OBSERVE, "stays_in_its_state", "observe or mask did not return"),
     "draw": ("    if toy.figure == 1:", LOOP.format("frames > 2") + "    if toy.figure == 1:", "stays_in_its_buffers", "draw"),
+    "valid": ("    return (toy.", LOOP.format("frames > 2") + "    return (toy.", "is_plain_data", "valid did not"),
 }
 
 
