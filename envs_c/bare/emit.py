@@ -84,12 +84,18 @@ def run_cython(source: Path, target: Path) -> None:
 
 
 def emit(game, folder: Path) -> None:
-    """Write NAME.c, NAME.h and include/ to `folder`. game: a `Game`, or the name of a built-in one.
+    """Write NAME.c, NAME.h, include/ and the headers beside the .pyx to `folder`. game: a `Game`, or a built-in one's name.
 
     Raises CompileFailed, and ContractError if the game fills its tables outside `prepare`.
     """
     game = envs_c.game(game) if isinstance(game, str) else game
     emit_source(path_of(game), game, folder, names)
+    for name, text in outside.texts_of(path_of(game)).items():
+        if name.endswith(".h"):
+            if name == f"{game.name}.h":
+                raise ContractError(f"the header {name} beside game {game.name!r} must have another name than the game: here "
+                                    "the game's own C has this one")
+            (folder / name).write_bytes(text)
 
 
 def emit_source(source: Path, game, folder: Path, names_in: Callable[[str, str], str]) -> None:

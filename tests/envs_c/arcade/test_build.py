@@ -143,6 +143,21 @@ def test_a_variable_that_only_the_description_reads_is_no_fault(tmp_path, monkey
     emit.emit(game, tmp_path / "emitted")
 
 
+@needs_browser_tools
+@pytest.mark.parametrize("name", ["sprites", "mine"])
+def test_a_header_beside_the_game_joins_its_c_unless_it_has_the_games_name(tmp_path, monkeypatch, name):
+    (tmp_path / f"{name}.h").write_text("static const int SPEED = 1;\n")
+    game = own_game(tmp_path, monkeypatch, changed(
+        ("cdef void reset(", f'cdef extern from "{name}.h":\n    const int SPEED\n\n\ncdef void reset('),
+        ("toy.frames += 1", "toy.frames += SPEED")))
+    if name == "sprites":
+        build.build(game, tmp_path / "site")
+        assert through_node(game, tmp_path / "site", {}, 4, 60, 3) == play_core(game, 4, 60, seed=3)
+    else:
+        with pytest.raises(envs_c.ContractError, match=r"mine\.h beside game 'mine' must have another name than the game"):
+            emit.emit(game, tmp_path / "emitted")
+
+
 def test_a_chunk_of_another_form_is_refused(tmp_path, monkeypatch):
     game = own_game(tmp_path, monkeypatch, changed(("mask, sizeof(Toy),", "mask, size,"), (
         "    run_chunk(", "    cdef size_t size = sizeof(Toy)\n    run_chunk(")))
