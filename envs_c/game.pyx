@@ -1,6 +1,7 @@
 """`Game`: the description of a game, checked when the game's module is imported. game.pxd states the contract."""
 
 import math
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -177,6 +178,10 @@ cdef class Game:
         if not all(isinstance(row, Feature) and isinstance(row.count, int) and row.count > 0 for row in self.features):
             raise ContractError(f"{name}: features must be rows of Feature(...), each of one feature or more, not "
                                 f"{checks.shown(self.features)}")
+        for row in self.features:
+            if not all(isinstance(bound, Real) for bound in (row.low, row.high)) or not row.low <= row.high:
+                raise ContractError(f"{name}: the row {row.name!r} of features must have numbers low <= high, not "
+                                    f"{checks.shown(row.low)} and {checks.shown(row.high)}")
         names = [row.name for row in self.features]
         if twice := [one for one in dict.fromkeys(names) if names.count(one) > 1]:
             raise ContractError(f"{name}: each row of features must have a name of its own, and {twice[0]!r} is that of "

@@ -56,6 +56,8 @@ def changed(tmp_path, *changes, text=TOY_TEXT):
     ({"feature_shape": 5}, "feature_shape must be a sequence, such as (5,), not 5"),
     ({"feature_shape": (5.0,)}, "feature_shape must be integers from 1 on, such as (5,), not (5.0,)"),
     ({"features": Feature("x", 0, 1)}, "features must be rows of Feature(...), each of one feature or more, not ('x', 0, 1"),
+    ({"features": (Feature("x", "0", 1, 3),)}, "the row 'x' of features must have numbers low <= high, not '0' and 1"),
+    ({"features": (Feature("x", 2, 1, 3),)}, "the row 'x' of features must have numbers low <= high, not 2 and 1"),
     ({"features": (Feature("x", 0, 1, 0),) * 3}, "features must be rows of Feature(...), each of one feature or more"),
     ({"feature_dtype": "real"}, "feature_dtype must be float32 or uint8, not 'real'"),
     ({"version": "1"}, "version must be an integer from 0 to 1,073,741,824, not '1'"),
