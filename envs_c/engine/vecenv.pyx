@@ -21,7 +21,6 @@ from envs_c.engine.restore cimport can_exist
 from envs_c.engine.state import close_state, open_state
 from envs_c.views import listed
 
-
 BUFFERS = ("actions", "observation", "reward", "terminated", "truncated", "final_observation", "action_mask",
            "final_action_mask", "picture", "final_picture")  # in the order of Batch.buffers
 HEAD_SIZE = sizeof(Head)  # bytes of the engine's own data in front of a game's struct
@@ -237,11 +236,10 @@ cdef class VecEnv(Engine):
         """The screen of environment `index`: (height, width, 3) uint8 in colour, or (height, width) in grey."""
         self.check_open()
         cdef int i = checks.integer("the environment's index", index, 0, self.num_envs - 1)
-        cdef bint one_channel = checks.boolean("grey", grey)
         self.enter(&self.mark)
         try:
             self.check_started(i, i + 1)
-            return self.painter.picture(self.states + i * self.stride + sizeof(Head), one_channel)
+            return self.painter.picture(self.states + i * self.stride + sizeof(Head), checks.boolean("grey", grey))
         finally:
             leave(&self.mark)
 
@@ -267,20 +265,19 @@ cdef class VecEnv(Engine):
 
     cdef check_states(self, const unsigned char[::1] raw):
         """Raise InvalidState if one of the environments in a snapshot's memory is in a state that cannot exist."""
-        cdef size_t k, stride = self.stride, size = self.game.state_size
+        cdef size_t k = 0, stride = self.stride, size = self.game.state_size, count = raw.shape[0] // stride
         cdef valid_fn valid = self.game.valid
         cdef char* state = <char*>new_aligned(64, stride)  # an aligned copy of one environment
-        cdef bint exists = True
         if state == NULL:
             raise MemoryError(f"no memory for {stride} bytes")
         with nogil:  # a `valid` that does not return stops no other thread, such as the watchdog of `check`
-            for k in range(raw.shape[0] // stride):
+            while k < count:
                 memcpy(state, &raw[k * stride], stride)
-                exists = can_exist(state, size, &self.io, valid)
-                if not exists:
+                if not can_exist(state, size, &self.io, valid):
                     break
+                k += 1
         free_aligned(state)
-        if not exists:
+        if k < count:
             raise InvalidState(f"environment {k} of this state is in none that {self.game.name} could have produced: use bytes "
                                "that get_state returned")
 
