@@ -51,6 +51,8 @@ ctypedef struct Place:
     int turn
     int batch
     int code
+    double waited   # seconds of all turns so far
+    double stepped
 
 
 cdef int step_now(Batch batch) noexcept nogil:
@@ -147,9 +149,12 @@ cdef class Turns:
             raise InvalidArgument(f"pending must be {len(self.batches)} flags, not {len(pending)}")
         for k, flag in enumerate(pending):
             waits[k] = flag
-        self.waited = self.stepped = 0.0
-        with nogil:
-            stage = self.go_on(turns, waits, &place)
+        place.waited = place.stepped = 0.0
+        try:
+            with nogil:
+                stage = self.go_on(turns, waits, &place)
+        finally:
+            self.waited, self.stepped = place.waited, place.stepped
         if stage == DONE:
             return None
         return place.turn, place.batch, STAGES[stage], place.code
@@ -172,8 +177,8 @@ cdef class Turns:
                         return PLAY
                     if ended:
                         self.note(<Batch>self.calls[place.batch].batch)
-                    self.waited += 1e-9 * (ready - begin)
-                    self.stepped += 1e-9 * (team_now() - ready)
+                    place.waited += 1e-9 * (ready - begin)
+                    place.stepped += 1e-9 * (team_now() - ready)
                 place.code = self.launch(self.calls[place.batch].graph, self.calls[place.batch].stream)
                 if place.code:
                     return LAUNCH
@@ -199,7 +204,7 @@ cdef class Turns:
                 self.returns[self.ended] = batch.io.ended_return[i]
                 self.lengths[self.ended] = batch.io.ended_length[i]
                 self.environments[self.ended] = i
-                self.ended += 1
+                self.ended = self.ended + 1  # += needs the GIL in a debug build
 
     def take_ended(self):
         """The raw returns, the lengths and the environments of the episodes ended since the last call, oldest first."""

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from setup_support import ROOT, TOOLS, load, run
 
+from envs_c.bare import emit
+
 DOCTOR = TOOLS / "doctor.py"
 
 
@@ -185,3 +187,10 @@ def test_an_error_of_cython_is_printed_without_a_traceback(tree):
     assert result.returncode == 1
     assert "insertcoin: Cython cannot compile envs_c/lone.pyx" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("source", sorted((ROOT / "envs_c" / "engine").glob("*.pyx")), ids=lambda source: source.stem)
+def test_a_debug_build_of_the_engine_passes_cython(source, tmp_path, monkeypatch):
+    """Under its directives some statements need the GIL that do not need it in the usual build."""
+    monkeypatch.setenv("DEBUG", "1")
+    emit.run_cython(source, tmp_path / "made.c")
