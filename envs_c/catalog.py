@@ -81,6 +81,9 @@ def _installed_game(name: str):
     except Exception as error:
         raise ContractError(f"game {name!r} of an installed package cannot be imported from {point.value}: "
                             f"{type(error).__name__}: {error}; install that package again, or remove it") from error
+    if isinstance(loaded, Game) and loaded.name != name:
+        raise ContractError(f"game {name!r} of an installed package must have its entry point's name, not {loaded.name!r}: "
+                            f"in that package's setup.py, write the line {loaded.name} = {point.value}")
     register(loaded)
     return loaded
 
@@ -235,7 +238,7 @@ def register(game) -> str:
         raise InvalidArgument(f"game must be a Game(...) with a name, not {checks.shown(game)}")
     if game.name in built_in() and _built_in_game(game.name) is not game:
         raise InvalidArgument(f"game {game.name!r} has the name of a built-in game; choose another name")
-    if taken := sorted({*game.options} & {*inspect.signature(make).parameters, "rom"}):
+    if taken := sorted({*game.options} & _settings()):
         raise InvalidArgument(f"game {game.name!r} has an option {taken[0]!r}, which is a setting of make; choose another name")
     name = game.gym_id
     other = registry[name].kwargs.get("name") if name in registry else game.name
@@ -249,6 +252,12 @@ def register(game) -> str:
         gymnasium.register(id=name, entry_point="envs_c.catalog:make_single",
                            vector_entry_point="envs_c.catalog:make_vector", kwargs={"name": known})
     return name
+
+
+def _settings() -> set[str]:
+    """The names of the settings of `make` here and in Gymnasium, which would never reach an option of the same name."""
+    return {"rom", *SYNONYMS, *(name for function in (make, gymnasium.make, gymnasium.make_vec)
+                                for name in inspect.signature(function).parameters)}
 
 
 class _Name(str):

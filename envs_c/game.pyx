@@ -10,6 +10,7 @@ from envs_c.engine import checks
 from envs_c.errors import ContractError, InvalidArgument, UnknownSetting
 from envs_c.numbers import is_boolean
 from libc.stdint cimport INT16_MAX
+from libc.string cimport memset
 from envs_c.screen cimport SMALL
 
 
@@ -99,6 +100,34 @@ def _checked_options(str game, options):
     return dict(options or {})
 
 
+cdef struct Passed:
+    # What a game's `chunk` passes to `run_chunk`, after the Io with which it is called.
+    Io io
+    size_t size  # 0: nothing was passed
+    bint has_mask
+
+
+cdef void note_passed(reset_fn reset, step_fn step, observe_fn observe, draw_fn draw, mask_fn mask, size_t size, char* states,
+                      Io* io, int lo, int hi) noexcept nogil:
+    cdef Passed* passed = <Passed*>io
+    passed.size = size
+    passed.has_mask = mask != NULL
+
+
+cdef _check_chunk(str game, chunk_fn chunk, size_t state_size, bint has_mask):
+    """Raise ContractError if `chunk` passes another size to `run_chunk` than `bind` has, or a mask without has_mask."""
+    cdef Passed passed
+    memset(&passed, 0, sizeof(Passed))
+    passed.io.special = note_passed
+    chunk(NULL, &passed.io, 0, 0)
+    if passed.size == 0:
+        raise ContractError(f"game {game!r}: chunk must call run_chunk, as in games/cartpole.pyx, not return without it")
+    if passed.size != state_size or passed.has_mask != has_mask:
+        raise ContractError(f"game {game!r}: chunk passes a struct of {passed.size} bytes and "
+                            f"{'a mask' if passed.has_mask else 'NULL for the mask'} to run_chunk, but bind has {state_size} "
+                            f"bytes and has_mask={has_mask}: both must have the same sizeof(State), and a mask or none")
+
+
 cdef class Game:
     def __init__(self, *, str name not None, str title not None, str summary not None, version, actions, feature_shape,
                  feature_dtype="float32", feature_low=-np.inf, feature_high=np.inf, screen=(160, 210),
@@ -120,10 +149,7 @@ cdef class Game:
                 checks.integer(setting, value, low, high)
             except InvalidArgument as error:
                 raise ContractError(f"game {name!r}: {error}") from None
-        self.name = name
-        self.title = title
-        self.summary = summary
-        self.version = version
+        self.name, self.title, self.summary, self.version = name, title, summary, version
         try:
             self.feature_dtype = np.dtype(feature_dtype)
         except TypeError:
@@ -137,8 +163,7 @@ cdef class Game:
         self.two_players = two_players
         self.features = _tuple_of(name, "features", features, '(Feature("x", 0, 1), Feature("y", 0, 1))')
         self.compared_with = compared_with
-        if two_players is not None and not isinstance(two_players, TwoPlayers):
-            raise ContractError(f"game {name!r}: two_players must be None or TwoPlayers(...), not {checks.shown(two_players)}")
+        self._check_players(two_players)
         self.described = (actions, feature_shape, feature_low, feature_high)
         self.actions, self.feature_shape, self.feature_low, self.feature_high = self.describe(
             {name: float(option.default) for name, option in self.options.items()})
@@ -168,6 +193,18 @@ cdef class Game:
             raise ContractError(f"{name}: actions must name at least one action")
         self._check_features(name)
         self._check_screen(name)
+
+    def _check_players(self, players):
+        """Raise ContractError if `players` is no TwoPlayers, or one of its options is wrong."""
+        if players is None:
+            return
+        if not isinstance(players, TwoPlayers):
+            raise ContractError(f"game {self.name!r}: two_players must be None or TwoPlayers(...), not {checks.shown(players)}")
+        try:
+            for options in (players.both, *players.opponents.values()):
+                self.check_options(checks.mapping("two_players' options", options))
+        except (InvalidArgument, AttributeError) as error:  # opponents may be no dict
+            raise ContractError(f"game {self.name!r}: in {checks.shown(players)}: {error}") from None
 
     def _check_features(self, name):
         """Raise ContractError if the features, their rows or their bounds do not fit each other."""
@@ -226,6 +263,7 @@ cdef class Game:
         """
         if state_size == 0:
             raise ContractError(f"game {self.name!r}: state_size must be sizeof(State), not 0")
+        _check_chunk(self.name, chunk, state_size, has_mask)
         self.chunk = chunk
         self.backdrop = backdrop
         self.draw = draw

@@ -148,10 +148,11 @@ def stays_in_its_buffers(game):
 def lies_in_its_spaces(game):
     """Features are finite and in feature_low .. feature_high, rewards finite, masks 0 and 1 with at least one legal action.
 
-    Under the default options each feature also lies in the range of its row of `features`.
+    Under the default options each feature also lies in the range of its row of `features`. Lives are at least 1 during an
+    episode, and 0 or more at its end.
     """
     for options in option_sets(game):
-        play = Play(game, 8, time_limit=4 * LIMIT, options=options)
+        play = Play(game, 8, time_limit=4 * LIMIT, options=options, autoreset="next_step", count_lives=True)
         play.reset()
         check_ranges(play, 0, options)
         for step, actions in enumerate(actions_of_core(play, STEPS)):
@@ -183,6 +184,11 @@ def check_ranges(play: Play, step: int, options: dict):
     if not options and (fault := misdescribed(play.game, features, where)):
         raise Broken(fault)
     need(np.isfinite(play.arrays["reward"]).all(), f"a reward is not finite{where}")
+    if core.lives is not None:
+        for i in np.flatnonzero(core.lives < (play.arrays["terminated"] == 0))[:1]:
+            raise Broken(f"`lives` gives {core.lives[i]}{where}, where the episode "
+                         f"{'has ended' if play.arrays['terminated'][i] else 'goes on'}: it must count the lives left, the "
+                         "current one included, and 0 after the last")
     if play.game.has_mask:
         need(np.isin(action_mask, (0, 1)).all(), f"a mask has bytes other than 0 and 1{where}")
         need(action_mask.any(1).all(), f"no action is legal{where}")
@@ -226,17 +232,19 @@ def shares_nothing(game):
 
 @rule
 def looks_without_touching(game):
-    """observe, draw and mask do not change the state, and give the same output if they are called again."""
+    """observe, draw, mask and lives do not change the state, and give the same output if they are called again."""
     for view in VIEWS:
-        play = Play(game, view=view, autoreset="next_step")
+        play = Play(game, view=view, autoreset="next_step", count_lives=True)
         play.reset()
         for step, actions in enumerate(actions_of(game, STEPS // 4, 4)):
             outputs = play.step(actions)
             state, pictures = play.core.get_state(), [play.render(i).tobytes() for i in range(4)]
+            lives = None if play.core.lives is None else play.core.lives.tolist()
             need_equal(game, play.observe() == outputs, f"a second call gave different {view} or another mask, in step {step}")
+            need_equal(game, lives is None or play.core.lives.tolist() == lives, f"a second call gave other lives, step {step}")
             need_equal(game, [play.render(i).tobytes() for i in range(4)] == pictures,
                        f"a second call drew a different picture, in step {step}")
-            need(play.core.get_state() == state, f"observe, draw or mask changed the state, in step {step}")
+            need(play.core.get_state() == state, f"observe, draw, mask or lives changed the state, in step {step}")
 
 
 def future_of(game, state: bytes) -> list[bytes]:

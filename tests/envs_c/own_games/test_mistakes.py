@@ -9,7 +9,7 @@ from support import TOY
 import envs_c
 from envs_c import outside, testing
 from envs_c.__main__ import main
-from envs_c.game import Feature, Game, Option
+from envs_c.game import Feature, Game, Option, TwoPlayers
 from envs_c.new import new
 from envs_c.testing import causes
 from envs_c.testing.bounds import module_to_test, wrong_index
@@ -62,6 +62,9 @@ def changed(tmp_path, *changes, text=TOY_TEXT):
     ({"feature_dtype": "real"}, "feature_dtype must be float32 or uint8, not 'real'"),
     ({"version": "1"}, "version must be an integer from 0 to 1,073,741,824, not '1'"),
     ({"two_players": 2}, "two_players must be None or TwoPlayers(...), not 2"),
+    ({"two_players": TwoPlayers({"side": 1}, {})}, "in TwoPlayers(both={'side': 1}, opponents={}): unknown option 'side'"),
+    ({"two_players": TwoPlayers({}, {"weak": 3})}, "two_players' options must be a dict or None, not 3"),
+    ({"two_players": TwoPlayers({}, 7)}, "in TwoPlayers(both={}, opponents=7): "),
     ({"options": [Option(1, 0, 2, "x")]}, "options must be a dict of names and Option(...), not [Option("),
     ({"options": {"far": Option(0, 1, 1_234_567, "x")}}, "must be an integer from 1 to 1,234,567 (x), not 0"),
     ({"options": {"lives": 5}}, "options must be a dict of names and Option(...), not 'lives': 5"),
@@ -76,12 +79,23 @@ def test_a_mistake_in_the_description_is_named_with_its_value(given, part):
     assert part in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["seed", "view", "rom", "num_envs"])
+@pytest.mark.parametrize("name", ["seed", "view", "rom", "num_envs", "max_episode_steps", "vector_kwargs", "n_stack"])
 def test_an_option_with_the_name_of_a_setting_is_refused(name):
     game = Game(name="mine", title="Mine", summary="A game.", version=1, actions=("GO",), feature_shape=(3,),
                 options={name: Option(1, 0, 2, "x")})
     with pytest.raises(envs_c.InvalidArgument, match=f"game 'mine' has an option '{name}', which is a setting of make"):
         envs_c.register(game)
+
+
+@pytest.mark.parametrize(("change", "part"), [
+    (("draw, sizeof(Toy), has", "draw, sizeof(Toy) - 8, has"), "48 bytes and a mask to run_chunk, but bind has 40 bytes"),
+    (("has_mask=True, ", "has_mask=False, "), "48 bytes and a mask to run_chunk, but bind has 48 bytes and has_mask=False"),
+    (("draw, mask, sizeof", "draw, NULL, sizeof"), "48 bytes and NULL for the mask to run_chunk, but bind has 48 bytes"),
+    (("    run_chunk(", "    pass  # ("), "chunk must call run_chunk, as in games/cartpole.pyx, not return without it")])
+def test_a_chunk_and_a_bind_that_do_not_agree_are_refused(fast_compiler, tmp_path, change, part):
+    with pytest.raises(envs_c.ContractError, match=r"^game 'mine': ") as caught:
+        changed(tmp_path, change)
+    assert part in str(caught.value)
 
 
 def test_a_struct_without_a_size_is_refused(fast_compiler, tmp_path):

@@ -178,6 +178,15 @@ def test_a_game_of_an_installed_package_that_cannot_be_imported_is_named(monkeyp
                                         "ModuleNotFoundError: No module named 'no_such_module'; install that package again")
 
 
+def test_a_game_of_an_installed_package_has_the_name_of_its_entry_point(monkeypatch):
+    point = EntryPoint("other", "envs_c.games.snake:GAME", catalog.GROUP)
+    monkeypatch.setattr(catalog, "installed", lambda: {"other": point})
+    with pytest.raises(envs_c.ContractError) as caught:
+        envs_c.make("other")
+    assert str(caught.value) == ("game 'other' of an installed package must have its entry point's name, not 'snake': in "
+                                 "that package's setup.py, write the line snake = envs_c.games.snake:GAME")
+
+
 @pytest.mark.parametrize(("name", "part"), [("missing.pyx", "does not exist"), ("game.py", "end in .pyx"),
                                             ("my-game.pyx", "identifier")])
 def test_a_path_without_a_game_is_refused(tmp_path, name, part):

@@ -31,6 +31,8 @@ DYING = 'import atexit, os, sys\nif "envs_c.testing.__main__" in sys.modules:\n 
 POINTER = ("    float wind\n", "    float wind\n    int32_t* here\n")
 LEGAL = "    action_mask[JUMP] = toy.jumps > 0\n"
 LOOP = "    while toy.{0}:\n        pass\n"
+LIVES = (", valid=valid)", ", valid=valid, lives=lives)")
+COUNT = "cdef int lives(const void* state) noexcept nogil:\n    return {0}\n\n\ncdef void chunk("
 BREAKERS = {  # the mistake: how the toy is changed, the rule broken by it, a part of the message
     "a struct larger than its size": (
         [("sizeof(Toy)", "sizeof(Toy) - 8")], "stays_in_its_state", "behind the struct of 40 bytes"),
@@ -51,6 +53,12 @@ BREAKERS = {  # the mistake: how the toy is changed, the rule broken by it, a pa
     "no legal action": (
         [("action_mask[NOOP] = 1\n", "action_mask[NOOP] = 0\n"), ("toy.cell > 0", "0"), ("toy.cell < toy.length - 1", "0")],
         "lies_in_its_spaces", "no action is legal"),
+    "lives that end before the episode": (
+        [LIVES, ("cdef void chunk(", COUNT.format("(<const Toy*>state).jumps"))],
+        "lies_in_its_spaces", "`lives` gives 0 in step"),
+    "a count of lives that changes the state": (
+        [LIVES, ("cdef void chunk(", "cdef int lives(const void* state) noexcept nogil:\n    (<Toy*>state).noise = 7\n"
+                                     "    return 1\n\n\ncdef void chunk(")], "looks_without_touching", "gave different"),
     "random numbers of its own": (
         [LIBRARY, ("toy.noise = rng_below(rng, 256)", "toy.noise = rand() % 256")],
         "is_deterministic", "random numbers from the C library, as by rand()"),
