@@ -8,10 +8,11 @@ streams. A non-blocking stream does not wait for the legacy default stream, on w
 import contextlib
 import ctypes
 import functools
+import gc
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import cupy
@@ -112,6 +113,21 @@ def driver_functions() -> tuple[int, int, int]:
     return launch, record, wait
 
 
+@contextlib.contextmanager
+def no_collection() -> Iterator[None]:
+    """Keep Python's collector from running: an old graph that it frees in a capture on the same thread ends that capture.
+
+    Torch collects before a capture only up to 2.8.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 class CudaStream:
     """A CUDA stream, used by CuPy and torch. See HostStream for the interface.
 
@@ -162,7 +178,7 @@ class CudaStream:
         """
         graph, pool, done = torch.cuda.CUDAGraph(), torch.cuda.graph_pool_handle(), False
         try:
-            with torch.cuda.stream(self._torch), \
+            with no_collection(), torch.cuda.stream(self._torch), \
                     torch.cuda.graph(graph, pool=pool, stream=self._torch, capture_error_mode="thread_local"):
                 work()
             done = True

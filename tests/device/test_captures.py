@@ -1,15 +1,18 @@
 """Captures of graphs on the device without a GPU: those that CUDA refuses, and what stays behind; and streams of a batch."""
 
+import gc
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
 from cuda_double import DeviceFault
 from cuda_double.install import installed
+from cuda_double.schedule import launches
 from device_runs import Two, config, contents, require_same, trained
 
 from bridge import DeviceError, open_device
 from bridge.graphs import Captured, Graphs
+from trainer.rollout.actor import collect
 
 
 @pytest.mark.parametrize("work", [
@@ -60,6 +63,40 @@ def test_a_graph_must_not_be_dropped_before_the_others_of_its_stream(faulty):
     del other
     with pytest.raises(DeviceFault, match="another graph of its stream was dropped"):
         one()
+
+
+def test_the_collector_does_not_free_an_old_graph_in_a_capture(double):
+    two = Two()
+    gc.collect()
+    old = [two.other.capture(two.read)]
+    old.append(old)  # only the collector frees it
+    del old
+
+    def work():
+        two.write()
+        assert len([[[]] for _ in range(10_000)]) == 10_000  # enough of them for a collection
+    two.one.capture(work)
+    assert gc.isenabled() and two.one.captures
+
+
+def test_a_learner_keeps_its_graphs_after_a_refused_capture_of_others(double):
+    made, two, launched = trained(config(), 3), Two(), {}
+    for part in ("before", "after"):
+        collect(made.actor)
+        with double.schedule.part(part):
+            made.learner.update()
+        launched[part] = len(launches(double.schedule.of(part)))
+        if part == "before":
+            with pytest.raises(RuntimeError, match="previous error during capture"):
+                two.one.capture(lambda: two.data.sum().item())
+    assert launched["after"] == launched["before"] > 0
+
+
+def test_a_new_policy_seeds_no_gpu(monkeypatch):
+    seeds = []
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", seeds.append)
+    trained(config("cpu"), 0)
+    assert seeds == []
 
 
 def test_an_error_of_captured_work_is_raised_and_leaves_stream_and_pools_as_before(double):

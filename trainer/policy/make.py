@@ -60,7 +60,7 @@ def make_policy(settings: PolicyConfig, source, seed: int, dtype: torch.dtype) -
     if normalizes:
         layout, scale = layout and layout.normalized(), 1.0
     with torch.random.fork_rng(devices=[]), checked:
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)  # that of the CPU alone, on which the weights are made
         policy = memory(shape=source.observation_shape, num_actions=source.num_actions, encoder_size=settings.encoder_size,
                         core_size=settings.lstm_size, encoder=encoder_of(settings, source),
                         observation_transform=settings.observation_transform, heads=settings.heads, frames=settings.frame_stack,

@@ -274,11 +274,11 @@ class Learner:
             self.optimizers.step()
 
     def _captured(self, name: str, work: Callable[[], None], *key: bool, exchanges: bool = False):
-        """Queue work: as a graph, captured once for each `key`, if the stream captures.
+        """Queue work: as a graph, captured once for each `key`, if the stream captures or has captured it before.
 
         exchanges: ranks exchange numbers in the work, which no graph can do.
         """
-        if not self.stream.captures or (exchanges and self.ranks.joined):
+        if exchanges and self.ranks.joined:
             work()
             return
         if (name, *key) not in self.work:

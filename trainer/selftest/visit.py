@@ -132,7 +132,8 @@ def visit(out: Path, sizes: Sequence[int], iterations: int, *, full: bool = Fals
         results["checks"] += found
         note(part, problem)
     if full:
-        output, problem = of_the_repository("tests", "pytest", "-q", "-m", "gpu", "tests", seconds=None)
+        output, problem = of_the_repository("tests", "pytest", "-q", "-m", "gpu", "--continue-on-collection-errors", "tests",
+                                            seconds=None)
         results["tests"] = "".join(output.splitlines()[-1:])
         note("tests", problem and f"{problem}\n{output[-OUTPUT:]}")
     found, problem = own_part("figures", "--num-envs", ",".join(map(str, sizes)), "--iterations", str(iterations),

@@ -44,7 +44,10 @@ class Graph:
         self.complete, self.stream, self.dropped = True, stream, stream.dropped
 
     def drop(self):
-        """Free the graph."""
+        """Free the graph. CUDA refuses this on a thread that captures, and the capture is lost."""
+        for stream in self.machine.streams:
+            if stream.graph is not None:
+                stream.graph.broken = True
         if self.stream is not None:
             self.stream.dropped += 1
             self.stream = None
