@@ -1,6 +1,7 @@
 """The training loop: play a rollout, learn from it, log it, save it."""
 
 import contextlib
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -209,7 +210,8 @@ def explain(session: TrainingSession, error: LearningError) -> str:
     if session.saved is None:
         return f"{fault.text}; {error}" if fault else f"{error}, iteration {session.iteration + 1:,}; nothing was saved"
     if fault is None:
-        return f"{kept}: resume it with other settings, such as a smaller --learning-rate, in a new run"
+        return (f"{kept}: begin a new run with its weights (--init-from {shlex.quote(str(session.saved))}) and other "
+                "settings, such as a smaller --learning-rate")
     return f"{fault.text}; {kept}: correct the game (`{program_name()} check` tests a game), and resume it"
 
 

@@ -128,7 +128,7 @@ def test_an_evaluation_without_a_finite_score_names_the_environment(tmp_path, mo
         evaluate.play(policy, settings.game, settings.env, episodes=3, seed=1)
 
 
-def test_learning_that_diverged_still_names_the_learning_rate(tmp_path, monkeypatch):
+def test_learning_that_diverged_names_a_new_run_that_begins_with_the_last_weights(tmp_path, monkeypatch):
     original, policies = train.iterate, []
 
     def iterate(session):
@@ -137,5 +137,9 @@ def test_learning_that_diverged_still_names_the_learning_rate(tmp_path, monkeypa
         policies.append(session.policy)
         return original(session)
     monkeypatch.setattr(train, "iterate", iterate)
-    with pytest.raises(LearningError, match=r"^the policy's loss is nan .*, iteration 2; .* a smaller --learning-rate, in a "):
+    with pytest.raises(LearningError, match=r"^the policy's loss is nan .*, iteration 2; .* a smaller --learning-rate$") as error:
         train.train(game_config(tmp_path / "run"))
+    monkeypatch.setattr(train, "iterate", original)
+    path = re.search(r"a new run with its weights \(--init-from (\S+)\) and other settings", str(error.value))[1]
+    changes = {"run": {"init_from": path}, "ppo": {"learning_rate": 1e-4}}
+    assert train.train(overlay(game_config(tmp_path / "new"), changes)) == tmp_path / "new"
