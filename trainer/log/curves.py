@@ -15,8 +15,9 @@ from matplotlib.ticker import EngFormatter
 
 from envs_c.files import write_atomically
 from trainer.errors import ConfigError
+from trainer.files import writing
 from trainer.runs.folder import CONFIG
-from trainer.runs.metrics import read_metrics
+from trainer.runs.metrics import ADVICE, read_metrics
 from trainer.runs.summary import read_run
 
 _LOSSES = {"loss_policy": "Policy loss", "loss_value": "Value loss", "entropy": "Entropy of the policy"}  # titles
@@ -40,7 +41,7 @@ class Curve:
 def draw_curves(folder: Path) -> Path:
     """Draw score, speed and losses of the run in `folder` into its curves.png; returns the path.
 
-    The axes of a run without metrics are empty and say so. Raises OSError if the picture cannot be written.
+    The axes of a run without metrics are empty and say so. Raises FileError if the picture cannot be written.
     """
     entries = _thinned(read_metrics(folder))
     figure = Figure(figsize=(14, 6.5), dpi=100)
@@ -60,7 +61,8 @@ def draw_curves(folder: Path) -> Path:
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     figure.suptitle(_plain(_title(folder)))
     path = folder / "curves.png"
-    _save(figure, path)
+    with writing(path, ADVICE):
+        _save(figure, path)
     return path
 
 

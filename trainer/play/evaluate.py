@@ -21,6 +21,7 @@ from trainer.config.games import GameName
 from trainer.config.no_ops import with_no_ops
 from trainer.environments import episode_seed, make_env, make_source, rate_of, single
 from trainer.errors import ConfigError, FilmError, SettingError
+from trainer.files import writing
 from trainer.play import film, scores
 from trainer.play.described import describe
 from trainer.play.replay import draws, make_drawn, require_drawn
@@ -31,6 +32,7 @@ from trainer.rollout.actor import Actor, collect
 from trainer.rollout.storage import Storage
 from trainer.runs import checkpoint
 from trainer.runs.evaluation import EVALUATION, protocol
+from trainer.runs.metrics import ADVICE
 
 LONGEST = 100_000  # steps: an evaluation truncates episodes here if neither game nor settings do it earlier
 NO_GREEDY = "there is no evaluation with greedy actions: {}"
@@ -255,12 +257,13 @@ def finish(policy: Policy, game: GameName, env: EnvConfig, run: RunConfig, folde
     step: of the training, as in its last checkpoint.
 
     Sampled actions come first and are written, so an interrupt or a greedy policy that ends no episode loses only the rest.
+    Scores are printed before they are written: a full disk does not lose them. Raises FileError then.
     """
     common = {"episodes": run.eval_episodes, "seed": run.seed, "ticker": log.ticker}
     played = play_protocols(policy, game, env, greedy=False, filmed=film.SECONDS if run.gif else 0.0, **common)
     shown = filmed(played[0], run)
-    write_summary(folder, together(played) | shown, step)
     note(log, played[0])
+    write_summary(folder, together(played) | shown, step)
     if run.gif:
         log.note(film.write_or_say(played[0], best(played[0]), folder / "episode.gif"))
     if not run.eval_greedy:
@@ -270,8 +273,8 @@ def finish(policy: Policy, game: GameName, env: EnvConfig, run: RunConfig, folde
     except ConfigError as error:
         log.note(NO_GREEDY.format(error))
         return
-    write_summary(folder, together(played) | shown, step)
     note(log, played[1])
+    write_summary(folder, together(played) | shown, step)
 
 
 def note(log, played: Evaluation):
@@ -281,8 +284,9 @@ def note(log, played: Evaluation):
 
 
 def write_summary(folder: Path, summary: dict, step: int):
-    """Write a run's evaluation.json. step: of the checkpoint that was evaluated."""
-    write_atomically(folder / EVALUATION, [json.dumps(summary | {"step": step}, indent=2).encode(), b"\n"])
+    """Write a run's evaluation.json. step: of the checkpoint that was evaluated. Raises FileError."""
+    with writing(folder / EVALUATION, ADVICE):
+        write_atomically(folder / EVALUATION, [json.dumps(summary | {"step": step}, indent=2).encode(), b"\n"])
 
 
 def filmed(played: Evaluation, run: RunConfig) -> dict[str, float]:

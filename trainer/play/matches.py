@@ -45,12 +45,12 @@ def finish(policy: Policy, league: League, run: RunConfig, folder: Path, log, *,
                                       episodes=run.eval_episodes, seed=run.seed, ticker=log.ticker,
                                       filmed=film.SECONDS if run.gif and not played else 0.0)
         strongest, *_ = played.values()
-        opponents = {each: together(played[each]) for each in league.anchors if each in played}
-        write_summary(folder, together(strongest) | {"opponents": opponents} | filmed(strongest[0], run), step)
-        league.note_anchor(name, played[name][0].returns, league.pool.size)
         for result in played[name]:
             log.note(f"against {name}: won {(result.returns > 0).mean():.0%}")
             note(log, result)
+        opponents = {each: together(played[each]) for each in league.anchors if each in played}
+        write_summary(folder, together(strongest) | {"opponents": opponents} | filmed(strongest[0], run), step)
+        league.note_anchor(name, played[name][0].returns, league.pool.size)
         if run.gif and len(played) == 1:
             log.note(film.write_or_say(strongest[0], best(strongest[0]), folder / "episode.gif"))
     league.write(folder)

@@ -19,7 +19,7 @@ from trainer.results.several_runs import group_table, grouped, labels, read, sco
 from trainer.results.svg import COLOURS, Line, chart
 from trainer.runs.evaluation import text
 from trainer.runs.folder import CONFIG
-from trainer.runs.metrics import read_metrics
+from trainer.runs.metrics import ADVICE, read_metrics
 from trainer.runs.summary import Run, read_run
 
 REPORT, FILM = "report.html", "episode.gif"
@@ -37,7 +37,7 @@ def write_report(folders: Sequence[Path], path: Path, *, ended: bool = False) ->
     ended: the runs have ended, though their training still holds their folders.
     """
     content = page(folders, ended=ended)
-    with writing(path, "name a file elsewhere with --out"):
+    with writing(path, ADVICE if ended else "name a file elsewhere with --out"):  # a training has no --out
         write_atomically(path, [content])
 
 

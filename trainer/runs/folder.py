@@ -160,7 +160,7 @@ def open_folder(folder: Path, settings: dict[str, Any], facts: dict[str, str], r
         read_evaluations(folder)
         if resume_step is None:
             refuse_run(folder)
-        with writing(folder, "a training writes into its run's folder: let your user write there"):
+        with writing(folder, "a training writes into its run's folder: make room, and let your user write there"):
             write_config(folder, settings, facts, resume_step or 0)
             write_readme(folder, settings)
         yield

@@ -14,8 +14,10 @@ from trainer.config import EnvConfig, SelfPlayConfig
 from trainer.config.games import GameName, find_game
 from trainer.environments import make_env
 from trainer.errors import SettingError
+from trainer.files import writing
 from trainer.policy.policy import Policy
 from trainer.ranks import Ranks
+from trainer.runs.metrics import ADVICE
 from trainer.self_play import ratings
 from trainer.self_play.device_opponents import DeviceOpponents
 from trainer.self_play.opponents import Opponents
@@ -159,8 +161,9 @@ class League:
         return rows
 
     def write(self, folder: Path):
-        """Write ratings.json."""
-        write_atomically(folder / RATINGS, [json.dumps({"players": self.table()}, indent=2).encode() + b"\n"])
+        """Write ratings.json. Raises FileError."""
+        with writing(folder / RATINGS, ADVICE):
+            write_atomically(folder / RATINGS, [json.dumps({"players": self.table()}, indent=2).encode() + b"\n"])
 
     def describe(self) -> str:
         """The table as text, the strongest first: the anchors, the learner, and at most SHOWN members."""
