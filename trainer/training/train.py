@@ -24,7 +24,7 @@ from trainer.runs.evaluation import JUDGED
 from trainer.runs.folder import open_folder, refuse_files, refuse_run
 from trainer.training.build import Plan, build, decide
 from trainer.training.initial import resolved
-from trainer.training.next_steps import next_steps
+from trainer.training.next_steps import next_steps, resuming
 from trainer.training.session import TrainingSession
 from trainer.training.shares import check_alike, use_own_threads
 
@@ -110,7 +110,7 @@ def finish(session: TrainingSession, folder: Path, log: RunLog):
         else:
             matches.finish(session.policy, session.league, config.run, folder, log, step=session.step)
     except KeyboardInterrupt:
-        log.note("the evaluation was interrupted")
+        log.note(f"the evaluation was interrupted; make it again with {resuming(folder)}")
         say_next(session, folder, log)
         raise
     finally:
@@ -226,7 +226,7 @@ def rescue(session: TrainingSession, folder: Path, log: RunLog):
     with contextlib.suppress(EnvironmentFailed):
         session.pipeline.settle()
     save(session, folder, log)
-    log.note(f"an environment failed; saved at step {session.step:,}, go on with --resume {folder}")
+    log.note(f"an environment failed; saved at step {session.step:,}, go on with {resuming(folder)}")
 
 
 def iterate(session: TrainingSession) -> dict[str, float | None]:

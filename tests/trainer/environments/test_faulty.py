@@ -70,10 +70,10 @@ def test_a_fault_ends_a_training_with_its_cause_its_line_and_a_checkpoint(tmp_pa
 
 def test_the_command_line_says_that_an_environment_called_sys_exit(tmp_path, environment, capsys):
     words = ["--num-envs=4", "--horizon=8", "--minibatch=32", "--total-steps=128", "--device=cpu", "--eval-episodes=0",
-             "--no-gif", f"--run-dir={tmp_path / 'run'}", "--no-dashboard", "--track=none"]
+             "--no-gif", f"--run-dir={tmp_path / 'a run'}", "--no-dashboard", "--track=none"]
     assert main([environment("sys.exit(0)"), *words]) == 2
     out, err = capsys.readouterr()
-    assert "an environment failed; saved at step 96, go on with --resume" in out
+    assert f"an environment failed; saved at step 96, go on with python -m trainer --resume '{tmp_path}/a run'\n" in out
     assert err.splitlines()[-1].startswith("error: environment 0 (Env) called sys.exit(0) in step (")
 
 

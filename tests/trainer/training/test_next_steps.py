@@ -14,9 +14,9 @@ from trainer.play import evaluate
 from trainer.runs import checkpoint
 
 
-def last_lines(capsys) -> dict[str, str]:
-    """The last lines of a training: by their first word, what follows it."""
-    lines = capsys.readouterr().out.splitlines()
+def last_lines(printed) -> dict[str, str]:
+    """The last lines of a training: by their first word, what follows it. printed: the text, or pytest's capsys."""
+    lines = (printed if isinstance(printed, str) else printed.readouterr().out).splitlines()
     begin = max(i for i, line in enumerate(lines) if line.startswith("open "))
     return {line.split()[0]: line.partition(" ")[2].strip() for line in lines[begin:]}
 
@@ -85,11 +85,15 @@ def test_an_interrupted_run_has_the_same_lines_and_goes_on(tmp_path, capsys):
 def test_an_interrupt_of_the_evaluation_has_these_lines_too(tmp_path, monkeypatch, capsys):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
-    monkeypatch.setattr(evaluate, "play", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        trainer.train(config(tmp_path / "a", iterations=2, eval_episodes=3, judge_episodes=0))
-    lines = last_lines(capsys)
-    assert list(lines) == ["open", "watch", "evaluate", "go"] and (tmp_path / "a" / "report.html").is_file()
+    with monkeypatch.context() as early, pytest.raises(KeyboardInterrupt):
+        early.setattr(evaluate, "play", interrupted)
+        trainer.train(config(tmp_path / "a b", iterations=2, eval_episodes=3, judge_episodes=0))
+    out = capsys.readouterr().out
+    lines = last_lines(out)
+    assert list(lines) == ["open", "watch", "evaluate", "go"] and (tmp_path / "a b" / "report.html").is_file()
+    again = next(line for line in out.splitlines() if line.startswith("the evaluation was interrupted; make it again with "))
+    assert main(command(again)) == 0
+    assert reached(tmp_path / "a b") == 2 * ROLLOUT and (tmp_path / "a b" / "evaluation.json").is_file()
 
 
 def test_the_report_has_what_was_evaluated_before_an_interrupt(tmp_path, monkeypatch):

@@ -253,7 +253,7 @@ def test_an_interrupt_ends_the_evaluation_at_once(tmp_path, monkeypatch, capsys)
             train.train(config(tmp_path / "run", eval_episodes=3, judge_episodes=0))
     finally:
         signal.signal(signal.SIGINT, before)
-    assert re.search("the evaluation was interrupted\n(.*\n)*evaluate  python -m trainer eval", capsys.readouterr().out)
+    assert re.search("the evaluation was interrupted; .*\n(.*\n)*evaluate  python -m trainer eval", capsys.readouterr().out)
 
 
 class Late(Ranks):
