@@ -54,12 +54,19 @@ def make_env(game: GameName, env: EnvConfig, num_envs: int, seed: int, first: in
     num_envs: number of environments, in place of env.num_envs.
     first: number of the first environment, if these are a part of the run's environments.
 
-    Raises SettingError for a view that the game does not have.
+    Raises SettingError for a view that the game does not have, and for a setting that does not fit the game.
     """
     if VIEWS[env.view].of_ram and not game.is_cartridge:
         others = choices(names(lambda view: view.trained and not view.of_ram))
         raise SettingError("view", f"must be {others} for {game}, not {env.view!r}: only a cartridge of the console has a RAM")
-    return envs_c.VecEnv(find_game(game), num_envs, num_threads=env.num_threads, seed=seed, first=first, **_of_own_games(env))
+    chosen = find_game(game)
+    try:
+        return envs_c.VecEnv(chosen, num_envs, num_threads=env.num_threads, seed=seed, first=first, **_of_own_games(env))
+    except envs_c.InvalidArgument as error:
+        name, _, problem = str(error).partition(" ")
+        if name not in SETTINGS:
+            raise
+        raise SettingError(name, problem) from None  # the command line names the option
 
 
 def _of_own_games(env: EnvConfig) -> dict[str, Any]:

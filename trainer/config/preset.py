@@ -95,7 +95,8 @@ def preset_file(game: GameName, path: str) -> Config:
     """
     file = user_path(path)
     if not is_file(file):
-        raise SettingError("preset", f"must be a .toml file of settings, such as a sweep's best.toml; there is no {path!r}")
+        found = f"{path!r} is a folder" if file.is_dir() else f"there is no {path!r}"
+        raise SettingError("preset", f"must be a .toml file of settings, such as a sweep's best.toml; {found}")
     whole = _package_preset(file)
     config = _overlaid(Config(game), file, str(file)) if whole is None else replace(whole, game=game)
     if config.env.options and not game.is_gym:

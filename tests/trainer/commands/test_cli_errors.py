@@ -27,6 +27,7 @@ from trainer.runs import checkpoint
     ("profile breakout --stop_at 100", "--stop-at is no option of profile"),
     ("breakout --num-envs 0", "--num-envs must be an integer from 1 to 1,048,576, not 0"),
     ("breakout --gamma 1.5", "--gamma must be a number from 0 to 1, not 1.5"),
+    ("cartpole --preset tests", "--preset must be a .toml file of settings, such as a sweep's best.toml; 'tests' is a folder"),
     ("breakout --minibatch 1000", "--minibatch must be "),
     ("breakout --minibatch 512 --num-envs 63", "--minibatch must be "),
     ("breakout --num-envs 63", "--num-envs must fit the minibatch of "),
@@ -82,6 +83,15 @@ from trainer.runs import checkpoint
 def test_an_error_is_one_line_and_exit_code_2(refused, trained, evaluated, argv, sentence):
     assert sentence in refused(*argv.split())
     assert trained == evaluated == []
+
+
+@pytest.mark.parametrize(("option", "sentence"), [
+    ("--noop-max=30", "--noop-max must be 0, not 30: the first action of cartpole is LEFT, not NOOP"),
+    ("--life-loss-info", "--life-loss-info must be False, not True: cartpole has no lives"),
+])
+def test_a_setting_that_the_game_refuses_is_named_as_the_option(refused, tmp_path, option, sentence):
+    assert refused("cartpole", option, "--device=cpu", f"--run-dir={tmp_path / 'run'}") == f"error: {sentence}\n"
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("error", [checkpoint.CheckpointError, envs_c.EnvsError])
