@@ -3,6 +3,7 @@
 envs_c/play/ has the screens, and the games that a person plays.
 """
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -17,7 +18,7 @@ from envs_c.play.keyboard_game import Ended
 from trainer.config import EnvConfig
 from trainer.config.games import GameName
 from trainer.environments import episode_seed, make_source, rate_of, single
-from trainer.errors import FilmError
+from trainer.errors import FilmError, TrainerError
 from trainer.play.replay import draws, make_drawn, picture
 from trainer.policy.policy import Policy
 from trainer.rollout.actor import Actor, collect
@@ -29,6 +30,21 @@ PAUSE = 1.0  # seconds for the last picture of an episode
 def can_show(source: GymnasiumSource) -> bool:
     """True if environments of Gymnasium can be watched: they draw themselves, or their observations are grey pictures."""
     return draws(source) or (len(source.observation_shape) == 2 and source.observation_dtype == "uint8")
+
+
+def can_watch(game: GameName, env: EnvConfig, source: GymnasiumSource) -> bool:
+    """True if the environments of a training of Gymnasium's can be watched.
+
+    source: of the training. It may be a vector environment that draws nothing, while `single` takes an environment by itself.
+    """
+    if can_show(source):
+        return True
+    with contextlib.suppress(TrainerError):
+        alone = single(game, env)
+        if alone != env:
+            with contextlib.closing(make_source(game, alone, 1, 0)) as one:
+                return can_show(one)
+    return False
 
 
 class AgentGame:

@@ -3,7 +3,7 @@
 import shlex
 from pathlib import Path
 
-from trainer.play.agent_game import can_show
+from trainer.play.agent_game import can_watch
 from trainer.process import program_name
 from trainer.results.report import REPORT
 from trainer.training.session import TrainingSession
@@ -16,7 +16,7 @@ def next_steps(session: TrainingSession, folder: Path, *, interrupted: bool = Fa
     """
     run, config = _run(folder), session.config
     lines = [f"open      {folder / REPORT}"]
-    if not config.game.is_gym or can_show(session.pipeline.source):
+    if not config.game.is_gym or can_watch(config.game, config.env, session.pipeline.source):
         lines.append(f"watch     {program_name()} play {run}")
     lines.append(f"evaluate  {program_name()} eval {run}")
     resume = resuming(folder)

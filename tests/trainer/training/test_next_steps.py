@@ -2,6 +2,8 @@
 
 import shlex
 import signal
+from contextlib import nullcontext
+from dataclasses import replace
 
 import foreign
 import pytest
@@ -10,7 +12,10 @@ from trainer_support import ROLLOUT, config
 import trainer
 from trainer.__main__ import main
 from trainer.config.config import overlay
+from trainer.config.games import GameName
+from trainer.errors import FilmError
 from trainer.play import evaluate
+from trainer.play.agent_game import AgentGame
 from trainer.runs import checkpoint
 
 
@@ -116,3 +121,13 @@ def test_an_environment_without_pictures_is_not_to_be_watched(tmp_path, monkeypa
     with foreign.registered():
         trainer.train(foreign.config(tmp_path / "a"))
     assert ("watch" in last_lines(capsys)) == bool(modes)
+
+
+@pytest.mark.parametrize("vectorization", ["auto", "sync", "native"])
+def test_an_environment_with_a_vector_class_of_its_own_is_watched_if_play_shows_it(tmp_path, capsys, vectorization):
+    settings = replace(foreign.config(tmp_path / "a"), game=GameName("gym:CartPole-v1"))
+    settings = overlay(settings, {"env": {"vectorization": vectorization}})
+    policy, _ = trainer.load(trainer.train(settings))
+    assert ("watch" in last_lines(capsys)) == (vectorization != "native")
+    with nullcontext() if vectorization != "native" else pytest.raises(FilmError, match="cannot be watched"):
+        AgentGame(settings.game, settings.env, policy, seed=1).close()
