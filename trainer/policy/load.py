@@ -9,7 +9,7 @@ from bridge import open_device
 from envs_c.errors import EnvsError
 from trainer.config import Config
 from trainer.environments import make_source
-from trainer.errors import CheckpointError, RunError
+from trainer.errors import CheckpointError, RunError, SettingError
 from trainer.kernels.checks.first_start import check_kernels
 from trainer.policy.make import make_policy
 from trainer.policy.policy import Policy
@@ -56,7 +56,7 @@ def _make_policy(path: Path, config: Config, dtype: torch.dtype) -> Policy:
     """A new policy as that of the checkpoint at `path`. Raises RunError if its game does not exist any more."""
     try:
         source = make_source(config.game, config.env, 1, 0)
-    except EnvsError as error:
+    except (EnvsError, SettingError) as error:
         raise RunError(f"{path} plays {config.game}, which cannot be made any more: {error}; restore the game, or choose "
                        "another run") from None
     try:

@@ -1,5 +1,6 @@
 """Settings of a run that is resumed: which may change, and how."""
 
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -7,8 +8,10 @@ from pathlib import Path
 from trainer.config import Config
 from trainer.config.before_parse import written
 from trainer.config.config import overlay
+from trainer.config.games import path_of
 from trainer.config.sections import FREE_ON_RESUME
-from trainer.errors import ConfigError
+from trainer.errors import ConfigError, RunError
+from trainer.files import is_file
 from trainer.runs import checkpoint
 
 
@@ -17,8 +20,13 @@ def saved_config(path: Path, run: Path) -> Config:
 
     path: the checkpoint.
     run: the run as it was found, a folder or this checkpoint.
+    Raises RunError if the file of its game does not exist any more.
     """
-    return overlay(checkpoint.read_config(path), {"run": {"resume": str(run), "run_dir": str(path.parent), "stop_at": None}})
+    config = checkpoint.read_config(path)
+    if (config.game.is_file or config.game.env_file is not None) and not is_file(path_of(config.game)):
+        raise RunError(f"{run} cannot go on: game file '{path_of(config.game)}' does not exist; put it back there, or begin a "
+                       f"new run of the game, where it is now, with these weights: --init-from {shlex.quote(str(run))}")
+    return overlay(config, {"run": {"resume": str(run), "run_dir": str(path.parent), "stop_at": None}})
 
 
 def resumed_config(path: Path, saved: Config, config: Config, option: Callable[[str], str]) -> Config:

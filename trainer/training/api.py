@@ -228,7 +228,8 @@ def _chosen(config: Config | str | None, resume: str | Path | None,
     if resume is not None:
         run = find(text_of("resume", resume, "'last'"))
         path = checkpoint.latest(run)
-        saved = saved_config(path, run)
+        with _in_python():
+            saved = saved_config(path, run)
         return resumed_config(path, saved, changed(saved, settings), str), texts, path
     if not isinstance(config, (str, Config)):
         raise ConfigError(f"config must be a Config or the name of a game, not {shown(config)}")

@@ -7,11 +7,15 @@ import pytest
 import torch
 
 import envs_c
+import trainer
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig, SelfPlayConfig
+from trainer.errors import RunError
 from trainer.ppo.losses import losses, select
 from trainer.rollout.actor import collect
 from trainer.runs import checkpoint
+from trainer.runs.resume import saved_config
 from trainer.training.build import make_session
+from trainer.training.initial import initial_weights
 from trainer.training.train import iterate
 
 RUN = RunConfig(device="cpu", dashboard=False, eval_episodes=0, gif=False)
@@ -100,3 +104,18 @@ def test_the_error_of_another_version_is_told_from_other_errors():
     assert not isinstance(error.value, envs_c.OtherVersion)
     with pytest.raises(envs_c.OtherVersion, match="this state has version 0"):
         envs_c.make("pong", 1).set_state(re.sub(rb'"version": \d', b'"version": 0', state))
+
+
+@pytest.mark.parametrize("game", ["{}/gone.pyx", "gym:{}/gone.py:Env"])
+def test_a_run_whose_game_s_file_is_gone_says_so_and_its_weights_begin_a_new_run(tmp_path, game):
+    game, meanwhile = game.format(tmp_path), make_session(CONFIGS["games"])
+    content = checkpoint.load(meanwhile.save(tmp_path / "there"))
+    settings = content.meta["config"] | {"game": game, "env": content.meta["config"]["env"] | {"view": "features"}}
+    path = checkpoint.save(tmp_path / "a run", 0, content.tensors, content.meta | {"config": settings}, score=None)
+    with pytest.raises(RunError, match=rf"a run cannot go on: game file '{tmp_path}/gone.\w+' does not exist; put ") as error:
+        saved_config(path, tmp_path / "a run")
+    named = re.search(r"with these weights: --init-from '([^']+)'$", str(error.value))[1]
+    assert initial_weights(meanwhile.policy, named)[1] == f"weights of {named}"
+    with pytest.raises(RunError, match=f"with these weights: init_from='{named}'$"):
+        trainer.train(resume=path.parent)
+    meanwhile.close()
