@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 
 from bridge import Pipeline, open_device
 from bridge.gymnasium_source import GymnasiumSource
@@ -37,8 +38,8 @@ def can_watch(game: GameName, env: EnvConfig, source: GymnasiumSource) -> bool:
 
     source: of the training. It may be a vector environment that draws nothing, while `single` takes an environment by itself.
     """
-    if can_show(source):
-        return True
+    if can_show(source) or type(source.envs[0].unwrapped) in (SyncVectorEnv, AsyncVectorEnv):
+        return can_show(source)
     with contextlib.suppress(TrainerError):
         alone = single(game, env)
         if alone != env:
