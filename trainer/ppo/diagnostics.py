@@ -66,4 +66,5 @@ class Diagnostics:
     def _raise_not_finite(self, rows: torch.Tensor):
         for k, column in (~rows.isfinite()).nonzero().tolist():
             name, number = self.names[column], rows[k, column].item()
-            raise LearningError(f"{NAMES.get(name, name)} is {number} in minibatch {k + 1} of {self.done} of an update")
+            own = f"the term {name.removeprefix('loss_')} of your loss" if name.startswith("loss_") else name
+            raise LearningError(f"{NAMES.get(name, own)} is {number} in minibatch {k + 1} of {self.done} of an update")

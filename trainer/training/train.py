@@ -211,7 +211,8 @@ def explain(session: TrainingSession, error: LearningError) -> str:
         return f"{fault.text}; {error}" if fault else f"{error}, iteration {session.iteration + 1:,}; nothing was saved"
     if fault is None:
         return (f"{kept}: begin a new run with its weights (--init-from {shlex.quote(str(session.saved))}) and other "
-                "settings, such as a smaller --learning-rate")
+                "settings, such as a smaller --learning-rate"
+                + (f", or a corrected --loss {session.config.ppo.loss}" if session.config.ppo.loss else ""))
     return f"{fault.text}; {kept}: correct the game (`{program_name()} check` tests a game), and resume it"
 
 

@@ -128,6 +128,15 @@ def test_an_evaluation_without_a_finite_score_names_the_environment(tmp_path, mo
         evaluate.play(policy, settings.game, settings.env, episodes=3, seed=1)
 
 
+def test_a_term_of_the_user_s_loss_is_named(tmp_path, monkeypatch):
+    (tmp_path / "odd_loss.py").write_text("import torch\n\ndef late(batch, outputs):\n    late.calls += 1\n    return {'extra':"
+                                          " torch.tensor(float('nan') if late.calls > 2 else 0.0)}\n\nlate.calls = 0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    settings = overlay(game_config(tmp_path / "run"), {"ppo": {"loss": "odd_loss:late"}})
+    with pytest.raises(LearningError, match=r"^the term extra of your loss is nan in .*, or a corrected --loss odd_loss:late$"):
+        train.train(settings)
+
+
 def test_learning_that_diverged_names_a_new_run_that_begins_with_the_last_weights(tmp_path, monkeypatch):
     original, policies = train.iterate, []
 
