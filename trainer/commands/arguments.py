@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from trainer.config import Config, EnvConfig
 from trainer.config.before_parse import is_set, option_of, value_of
 from trainer.config.config import sizes_checked_later
 from trainer.config.fields import Section
-from trainer.config.games import GameName, checked_game, names, whole
+from trainer.config.games import GameName, checked_game, moved, names, whole
 from trainer.config.options import parse_some
 from trainer.config.preset import Spaces, follows_from_spaces
 from trainer.config.sections import SEEDS
@@ -38,7 +38,8 @@ class CodeOptions(Section):
     trust_code: bool = False
     """Load the code that the run names, though no training of yours has used it: it runs with your rights."""
     game: str | None = None
-    """The run's game, to load it if it is code: a .pyx, gym:FILE.py:NAME or gym:MODULE:NAME."""
+    """The run's game, to load it if it is code: a .pyx, gym:FILE.py:NAME or gym:MODULE:NAME. If its file has moved, the new
+    place."""
     wrap: str | None = None
     """The run's wrappers, to load them."""
     encoder: str | None = None
@@ -69,11 +70,14 @@ def admitted_run(run: Path, options: CodeOptions, *, begun: bool = False) -> Ite
             raise
     refuse_links(path.parent)
     config = read_run(run).settings if path.name == CONFIG else read_config(path)
+    named_game = None if options.game is None else whole(options.game)
+    if named_game is not None and moved(config.game, named_game):
+        config = replace(config, game=named_game)
     settings = {"game": config.game, "wrap": config.env.wrap}
     settings |= {setting: getattr(config.policy, setting) for setting in trust.OF_THE_POLICY}
     given = {setting: name for setting in settings if (name := getattr(options, setting)) is not None}
-    if "game" in given:
-        given["game"] = whole(given["game"])
+    if named_game is not None:
+        given["game"] = named_game
     for setting, name in given.items():
         if name != settings[setting]:
             raise SettingError(setting, f"must be {settings[setting]}, which the run has, not {name}: leave it out, or choose "

@@ -36,7 +36,7 @@ def _resumed(game: GameName | None, options: list[str], resume: str) -> Config:
     from trainer.runs.resume import resumed_config, saved_config
     from trainer.runs.same_game import other_game
     path = latest(run)
-    saved = saved_config(path, run)
+    saved = saved_config(path, run, game)
     if line := other_game(path, saved.game):
         say(f"{line}; this training writes it anew", file=sys.stderr)
     if game not in (None, saved.game):

@@ -33,6 +33,7 @@ from trainer.files import is_file, read_file, user_path
 _GYM = "gym:"
 _LARGEST_SOURCE = 16 << 20  # bytes of a file of environments
 _held: dict[Path, dict[str, bytes]] = {}  # the contents of files of games, see `hold`
+_moved: dict[str, "GameName"] = {}        # names in runs, and where the file is now, see `moved`
 
 
 class GameName(str):
@@ -96,6 +97,11 @@ class GameName(str):
         return place if self.is_cartridge and names_a_file(place) else None
 
     @property
+    def has_file(self) -> bool:
+        """True for a path to a game's .pyx, an environment's file, or a cartridge's."""
+        return self.is_file or self.env_file is not None or self.cartridge_file is not None
+
+    @property
     def is_ale(self) -> bool:
         """True for an Atari game of ale-py."""
         return self.is_gym and self.gym_id.startswith(("ALE/", "ale_py:"))
@@ -144,6 +150,24 @@ def whole(text: str) -> GameName:
     if game.cartridge_file is not None:
         return GameName(f"{PREFIX}{path_of(game)}")
     return game if game.env_file is None else GameName(f"{_GYM}{path_of(game)}:{game.env_name}")
+
+
+def moved(saved: GameName, named: GameName) -> bool:
+    """True if the file of a run's game is not there any more, and the user names one of the same name elsewhere.
+
+    saved: the run's game; named: the user's, as `whole` returns it. From now on `place_of` gives this for the former.
+    """
+    if not (saved.has_file and named.has_file) or is_file(path_of(saved)) or not is_file(path_of(named)):
+        return False
+    same = path_of(saved).name == path_of(named).name and (saved.env_file is None or saved.env_name == named.env_name)
+    if same:
+        _moved[saved] = named
+    return same
+
+
+def place_of(game: GameName) -> GameName:
+    """A run's game with the place of its file that the user has named, if it is another than the run's."""
+    return _moved.get(game, game)
 
 
 def hold(game: GameName) -> str:

@@ -57,7 +57,8 @@ def _make_policy(path: Path, config: Config, dtype: torch.dtype) -> Policy:
     try:
         source = make_source(config.game, config.env, 1, 0)
     except (EnvsError, SettingError) as error:
-        raise RunError(f"{path} plays {config.game}, which cannot be made any more: {error}; restore the game, or choose "
+        raise RunError(f"{path} plays {config.game}, which cannot be made any more: {error}; restore the game"
+                       f"{', or name the new place of its file with --game' if config.game.has_file else ''}, or choose "
                        "another run") from None
     try:
         return make_policy(config.policy, source, config.run.seed, dtype)

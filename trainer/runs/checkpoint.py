@@ -8,6 +8,7 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,6 +18,7 @@ from envs_c.files import remove_leftovers, write_atomically
 from envs_c.numbers import is_stored
 from envs_c.text import shown
 from trainer.config import Config
+from trainer.config.games import place_of
 from trainer.errors import CheckpointError, ConfigError
 from trainer.runs import checkpoint_file
 from trainer.runs.checkpoint_file import DamagedError
@@ -203,7 +205,8 @@ def _of_best(path: Path, read: Callable[[Path], _Content]) -> _Content:
 
 def _config(path: Path, meta: dict[str, Any]) -> Config:
     try:
-        return Config.from_dict(meta["config"])
+        config = Config.from_dict(meta["config"])
+        return replace(config, game=place_of(config.game))
     except (ConfigError, KeyError) as error:
         raise ConfigError(f"{path} was written by another version of the trainer: {error}") from None
 

@@ -8,24 +8,31 @@ from pathlib import Path
 from trainer.config import Config
 from trainer.config.before_parse import written
 from trainer.config.config import overlay
-from trainer.config.games import path_of
+from trainer.config.games import GameName, moved, path_of
 from trainer.config.sections import FREE_ON_RESUME
 from trainer.errors import ConfigError, RunError
 from trainer.files import is_file
+from trainer.process import program_name
 from trainer.runs import checkpoint
 
 
-def saved_config(path: Path, run: Path) -> Config:
+def saved_config(path: Path, run: Path, game: GameName | None = None) -> Config:
     """The settings of a saved run, to be resumed.
 
     path: the checkpoint.
     run: the run as it was found, a folder or this checkpoint.
+    game: on the command line; it may name another place of the game's file.
     Raises RunError if the file of its game does not exist any more.
     """
     config = checkpoint.read_config(path)
-    if (config.game.is_file or config.game.env_file is not None) and not is_file(path_of(config.game)):
-        raise RunError(f"{run} cannot go on: game file '{path_of(config.game)}' does not exist; put it back there, or begin a "
-                       f"new run of the game, where it is now, with these weights: --init-from {shlex.quote(str(run))}")
+    if game is not None and moved(config.game, game):
+        config = replace(config, game=game)
+    if config.game.has_file and not is_file(path_of(config.game)):
+        again, quoted = f"FOLDER/{path_of(config.game).name}", shlex.quote(str(run))
+        again = str(config.game).replace(str(path_of(config.game)), again)
+        raise RunError(f"{run} cannot go on: game file '{path_of(config.game)}' does not exist; put it back there, name its "
+                       f"new place ({program_name()} {again} --resume {quoted}), or begin a new run of it with these weights: "
+                       f"--init-from {quoted}")
     return overlay(config, {"run": {"resume": str(run), "run_dir": str(path.parent), "stop_at": None}})
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from trainer.config.games import GameName, place_of
 from trainer.files import read_json
 from trainer.runs.folder import CONFIG
 
@@ -16,7 +17,7 @@ def other_game(checkpoint: Path, game: str) -> str | None:
         named = read_json(path)["config"]["game"]
     except (OSError, ValueError, TypeError, LookupError):
         return None
-    if not isinstance(named, str) or named == game:
+    if not isinstance(named, str) or game in (named, place_of(GameName(named))):
         return None
     return (f"{path} says that the game is {named}, but {checkpoint.name} is of {game}, which counts here; `list`, `report` "
             "and `compare` read the former: put the run's own file back")

@@ -1,0 +1,58 @@
+"""A run whose game's file is elsewhere now, as after a copy to another machine: the command line names the new place."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from support import TOY
+from trust_support import CODE
+from verb_support import refused, run
+
+from trainer.config import games
+from trainer.config.games import whole
+
+GAMES = {"game": ("game.pyx", "{}/game.pyx"), "environment": ("env.py", "gym:{}/env.py:Small")}
+ENVIRONMENT = "from gymnasium.envs.classic_control import CartPoleEnv\n\n\nclass Small(CartPoleEnv):\n    pass\n"
+
+
+@pytest.fixture(params=GAMES)
+def moved(request, here, monkeypatch, capsys):
+    """The file's name, and its game's name with a place for the folder: a run has it in `before`, and it is in `now`."""
+    monkeypatch.setattr(games, "_moved", {})
+    file, name = GAMES[request.param]
+    Path("before").mkdir()
+    if request.param == "game":
+        shutil.copy(TOY, Path("before", file))
+    else:
+        Path("before", file).write_text(ENVIRONMENT)
+    run(capsys, f"{name.format('before')} {CODE} --run-dir runs/one --stop-at 2048")
+    Path("before").rename("now")
+    return file, name
+
+
+def test_a_verb_and_a_resume_take_the_file_from_where_it_is_named(moved, capsys):
+    _, name = moved
+    there = whole(name.format("now"))
+    run(capsys, f"eval runs/one --episodes 2 --game {there}")
+    assert json.loads(Path("runs/one/config.json").read_text())["config"]["game"] == whole(name.format("before"))
+    run(capsys, f"{name.format('now')} --resume runs/one")
+    assert json.loads(Path("runs/one/config.json").read_text())["config"]["game"] == there
+    games._moved.clear()  # the run keeps the new place
+    run(capsys, "eval runs/one --episodes 2")
+
+
+def test_the_errors_say_how_it_is_named(moved, capsys):
+    file, name = moved
+    assert f"FOLDER/{file}" in refused(capsys, "--resume runs/one")
+    assert "--game" in refused(capsys, "eval runs/one --episodes 2")
+    shutil.copy(Path("now", file), Path("now", f"other_{file}"))
+    for other in (f"now/other_{file}", f"now/missing_{file}"):  # of another name, and one that does not exist
+        refused(capsys, f"eval runs/one --episodes 2 --game {name.format('now').replace(f'now/{file}', other)}")
+
+
+def test_a_file_that_is_still_there_is_not_taken_from_elsewhere(moved, capsys):
+    _, name = moved
+    shutil.copytree("now", "before")
+    assert "which the run has, not" in refused(capsys, f"eval runs/one --episodes 2 --game {name.format('now')}")
+    assert "is a run of" in refused(capsys, f"{name.format('now')} --resume runs/one")
