@@ -184,7 +184,7 @@ def check_ranges(play: Play, step: int, options: dict):
     if not options and (fault := misdescribed(play.game, features, where)):
         raise Broken(fault)
     need(np.isfinite(play.arrays["reward"]).all(), f"a reward is not finite{where}")
-    if core.lives is not None:
+    if core.lives is not None and not play.game.has_ram:  # a cartridge's are what ALE reads from the RAM
         for i in np.flatnonzero(core.lives < (play.arrays["terminated"] == 0))[:1]:
             raise Broken(f"`lives` gives {core.lives[i]}{where}, where the episode "
                          f"{'has ended' if play.arrays['terminated'][i] else 'goes on'}: it must count the lives left, the "

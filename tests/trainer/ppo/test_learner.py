@@ -243,7 +243,7 @@ def test_a_number_that_is_not_finite_ends_the_run_and_names_minibatch_and_checkp
         return loss, parts, ratio
     monkeypatch.setattr(losses_module, "losses", broken)
     with pytest.raises(LearningError, match=rf"{number} is (nan|inf) in minibatch 2 of 4 of an update, iteration 3; the last "
-                                            r"good checkpoint is .*step_000000000256.safetensors: resume"):
+                                            r"good checkpoint is .*step_000000000256.safetensors: begin a new run"):
         train.train(config(tmp_path / "run"))
     tensors, meta, _ = checkpoint.load(checkpoint.latest(tmp_path / "run"))
     assert meta["iteration"] == 2 and all(torch.isfinite(tensor.float()).all() for tensor in tensors.values())
