@@ -1,6 +1,7 @@
 """`python -m trainer GAME` and `python -m trainer --resume RUN`: the settings of a training, then the training."""
 
 import sys
+from pathlib import Path
 
 from envs_c.text import say
 from trainer.commands.arguments import admitted_training, game_of, spaces_for
@@ -23,8 +24,18 @@ def main(argv: list[str]) -> None:
     game = game_of(argv, "") if named or resume is None else None
     config = parse_new(game, options, spaces=spaces_for(game, options)) if resume is None else _resumed(game, options, resume)
     with admitted_training(config, game, options):
+        if resume is not None:
+            _say_other_game(find(resume), config)
         from trainer.training.train import train
         train(config)
+
+
+def _say_other_game(run: Path, config: Config) -> None:
+    """Say it if the run's config.json is that of another game. Nothing is said before the run is refused."""
+    from trainer.runs.checkpoint import latest
+    from trainer.runs.same_game import other_game
+    if line := other_game(latest(run), config.game):
+        say(f"{line}; this training writes it anew", file=sys.stderr)
 
 
 def _resumed(game: GameName | None, options: list[str], resume: str) -> Config:
@@ -34,11 +45,8 @@ def _resumed(game: GameName | None, options: list[str], resume: str) -> Config:
     run = find(resume)
     from trainer.runs.checkpoint import latest
     from trainer.runs.resume import resumed_config, saved_config
-    from trainer.runs.same_game import other_game
     path = latest(run)
     saved = saved_config(path, run, game)
-    if line := other_game(path, saved.game):
-        say(f"{line}; this training writes it anew", file=sys.stderr)
     if game not in (None, saved.game):
         raise ConfigError(f"{resume} is a run of {saved.game}, not of {game}; leave the game out, or name {saved.game}")
     return resumed_config(path, saved, parse_training(saved.game, options, saved), option_of)
