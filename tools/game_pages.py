@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import envs_c
+from benchmarks import common
 from benchmarks.scores.seeds import steps_of
 from trainer.config.games import GameName
 from trainer.config.preset import preset
@@ -160,7 +161,7 @@ def reached(game, score: dict | None, trainings: dict[tuple[float, int], list[di
     if score is None:
         return "\n".join([*lines, f"No film yet: `python -m benchmarks.scores.gallery {game.name}` trains an agent and "
                                   "films it."])
-    mean, low, high, random = (number(score[key]) for key in ("mean", "min", "max", "random"))
+    mean, low, high, random = (common.score(score[key]) for key in ("mean", "min", "max", "random"))
     played = kind(game, 0, score.get("protocol", {}).get("noop_max") or 0)
     shown = (f"The agent in the film is one training, of seed {score['seed']}, with the preset as it was on {score['made']}; "
              f"{played}: a mean score of {mean} in {score['episodes']} episodes{limit_of(game, score)}, from {low} to {high}. "
@@ -190,9 +191,9 @@ def over_seeds(protocol: str, name: str, trainings: list[dict]) -> str:
     """A line of a list: the mean score over the seeds, its interval, and what a training took. protocol: in words."""
     scores = np.array([one["scores"]["sampled"] for one in trainings])
     between = student_interval(scores)
-    known = "" if between is None else f" ({number(between[0])} to {number(between[1])})"
+    known = "" if between is None else f" ({common.score(between[0])} to {common.score(between[1])})"
     minutes = np.median([one["minutes"] for one in trainings])
-    return (f"- {protocol}: {number(scores.mean())}{known}, {len(trainings)} seeds of {steps_of(name, trainings)} steps, "
+    return (f"- {protocol}: {common.score(scores.mean())}{known}, {len(trainings)} seeds of {steps_of(name, trainings)} steps, "
             f"{minutes:.1f} minutes each on one core (median)")
 
 
@@ -213,15 +214,11 @@ def index(games, scores: dict) -> str:
     for game in games:
         shape = " x ".join(map(str, game.feature_shape))
         trainings = seeds_of(game.name).get(PROTOCOL)
-        agent = number(np.mean([one["scores"]["sampled"] for one in trainings])) if trainings else "-"
-        random = number(scores[game.name]["random_sticky"]) if game.name in scores else "-"
+        agent = common.score(np.mean([one["scores"]["sampled"] for one in trainings])) if trainings else "-"
+        random = common.score(scores[game.name]["random_sticky"]) if game.name in scores else "-"
         lines.append(f"| [{game.name}]({game.name}.md) | {cell(game.summary)} | {len(game.actions)} "
                      f"| {shape} {game.feature_dtype} | {agent} | {random} |")
     return "\n".join(lines) + "\n"
-
-
-def number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def cell(text: str) -> str:

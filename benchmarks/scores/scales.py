@@ -39,8 +39,9 @@ the preset's time limit, actions sampled, {episodes} episodes of each training; 
 Student's t. "the preset" is that of the day of a training. "bench": the mean and interval of the [ten seeds](seeds.md) of the
 preset now, if they have as many steps. "of the preset's": the mean divided by that of the same seeds with the preset, or,
 where this table has no trainings of it, of the bench. "(the preset now)": a trial that became the preset, whose trainings the
-bench has. With `--normalize-steps 600000`, trainings of Asteroids and Freeway are from before the unit of rewards was at least
-their mean size. In the other games the deviation of returns is larger than that, so the same command gives the same training.
+bench has; those of Tetris without sticky actions begin with up to 30 no-ops, the others here without. With `--normalize-steps
+600000`, trainings of Asteroids and Freeway are from before the unit of rewards was at least their mean size. In the other
+games the deviation of returns is larger than that, so the same command gives the same training.
 """
 
 
@@ -100,8 +101,8 @@ def row(members: dict[int, dict[str, Any]], presets: dict[int, dict[str, Any]]) 
     first, scores = next(iter(members.values())), np.array([one["score"] for one in members.values()])
     between = about(scores)["mean_interval"]
     todays = is_todays(first)
-    reference = {} if members is presets or todays else {seed: one["score"] for seed, one in presets.items()} or {
-        one["seed"]: one["scores"]["sampled"] for one in of_bench(first)}
+    reference = {} if members is presets else {seed: one["score"] for seed, one in presets.items()} or {
+        one["seed"]: one["scores"]["sampled"] for one in of_bench(first) if not todays}
     common = members.keys() & reference.keys()
     ratio = sum(members[seed]["score"] for seed in common) / sum(reference[seed] for seed in common) if common else None
     return [first["game"], f"{first['steps'] / 1e6:.1f}M", f"{first['sticky']:g}",

@@ -56,9 +56,9 @@ in Breakout, whose ball waits to be served, also with no-ops. CartPole, 2048, Go
 says what an agent observes, and whether its preset adds a bonus to the rewards of the training. Minutes are medians, with
 one thread and beside another training; they may be of several machines, and hold the pauses of trainings that were stopped
 for a while: those of Space Invaders with no-ops are of a Zen 3, which has no bfloat16, beside tests, and seeds 1 and 2 of
-Enduro, 6 to 10 of Breakout with no-ops and all of Platformer were beside up to seven other processes. Intervals are of the
-mean over the seeds, by Student's t, which takes seeds to be normal: one may pass a game's highest score. A bench has 10 seeds:
-rows with fewer are unfinished, and the same commands go on with them. "of" in the column of steps: the preset has more
+Enduro, 6 to 10 of Breakout with no-ops, and all of Platformer and Tetris were beside up to seven other processes. Intervals are
+of the mean over the seeds, by Student's t, which takes seeds to be normal: one may pass a game's highest score. A bench has 10
+seeds: rows with fewer are unfinished, and the same commands go on with them. "of" in the column of steps: the preset has more
 steps than these trainings. "different" is the number of different episodes, of {{episodes}}, in the training of the row that
 has the fewest; "-": its trainings did not record it. Several presets were chosen by these same seeds (see the lab book), so
 their means are a little too high.
