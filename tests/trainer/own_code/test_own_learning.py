@@ -155,7 +155,7 @@ def test_what_is_no_import_path_is_refused(setting, value, requirement):
 
 def test_a_term_that_is_not_finite_ends_the_run_and_is_named():
     with contextlib.closing(make_session(own("not_finite", "loss"))) as session, \
-         pytest.raises(LearningError, match=r"loss_ratio is (nan|-?inf)"):
+         pytest.raises(LearningError, match=r"the term ratio of your loss is (nan|-?inf)"):
         iterate(session)
 
 
