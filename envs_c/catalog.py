@@ -255,7 +255,7 @@ def register(game) -> str:
 
 
 def _settings() -> set[str]:
-    """The names of the settings of `make` here and in Gymnasium, which would never reach an option of the same name."""
+    """The names of the settings of `make`, here and in Gymnasium: an option of such a name would never get its value."""
     return {"rom", *SYNONYMS, *(name for function in (make, gymnasium.make, gymnasium.make_vec)
                                 for name in inspect.signature(function).parameters)}
 

@@ -33,7 +33,7 @@ from trainer.files import is_file, read_file, user_path
 _GYM = "gym:"
 _LARGEST_SOURCE = 16 << 20  # bytes of a file of environments
 _held: dict[Path, dict[str, bytes]] = {}  # the contents of files of games, see `hold`
-_moved: dict[str, "GameName"] = {}        # names in runs, and where the file is now, see `moved`
+_moved: dict[str, "GameName"] = {}        # names in runs, and where the file is now, see `note_moved`
 
 
 class GameName(str):
@@ -152,10 +152,10 @@ def whole(text: str) -> GameName:
     return game if game.env_file is None else GameName(f"{_GYM}{path_of(game)}:{game.env_name}")
 
 
-def moved(saved: GameName, named: GameName) -> bool:
-    """True if the file of a run's game is not there any more, and the user names one of the same name elsewhere.
+def note_moved(saved: GameName, named: GameName) -> bool:
+    """Note where the user says that a run's game is now: its file is not there any more, and this one has the same name.
 
-    saved: the run's game; named: the user's, as `whole` returns it. From now on `place_of` gives this for the former.
+    saved: the run's game; named: the user's, as `whole` returns it. Returns True if `place_of` gives this from now on.
     """
     if not (saved.has_file and named.has_file) or is_file(path_of(saved)) or not is_file(path_of(named)):
         return False

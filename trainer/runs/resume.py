@@ -8,7 +8,7 @@ from pathlib import Path
 from trainer.config import Config
 from trainer.config.before_parse import written
 from trainer.config.config import overlay
-from trainer.config.games import GameName, moved, path_of
+from trainer.config.games import GameName, note_moved, path_of
 from trainer.config.sections import FREE_ON_RESUME
 from trainer.errors import ConfigError, RunError
 from trainer.files import is_file
@@ -25,7 +25,7 @@ def saved_config(path: Path, run: Path, game: GameName | None = None) -> Config:
     Raises RunError if the file of its game does not exist any more.
     """
     config = checkpoint.read_config(path)
-    if game is not None and moved(config.game, game):
+    if game is not None and note_moved(config.game, game):
         config = replace(config, game=game)
     if config.game.has_file and not is_file(path_of(config.game)):
         again, quoted = f"FOLDER/{path_of(config.game).name}", shlex.quote(str(run))
