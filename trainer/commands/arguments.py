@@ -14,7 +14,7 @@ from trainer.config import Config, EnvConfig
 from trainer.config.before_parse import is_set, option_of, value_of
 from trainer.config.config import sizes_checked_later
 from trainer.config.fields import Section
-from trainer.config.games import GameName, checked_game, names, note_moved, whole
+from trainer.config.games import GameName, checked_game, names, place_of, whole
 from trainer.config.options import parse_some
 from trainer.config.preset import Spaces, follows_from_spaces
 from trainer.config.sections import SEEDS
@@ -71,8 +71,7 @@ def admitted_run(run: Path, options: CodeOptions, *, begun: bool = False) -> Ite
     refuse_links(path.parent)
     config = read_run(run).settings if path.name == CONFIG else read_config(path)
     named_game = None if options.game is None else whole(options.game)
-    if named_game is not None and note_moved(config.game, named_game):
-        config = replace(config, game=named_game)
+    config = replace(config, game=place_of(config.game, named_game))
     settings = {"game": config.game, "wrap": config.env.wrap}
     settings |= {setting: getattr(config.policy, setting) for setting in trust.OF_THE_POLICY}
     given = {setting: name for setting in settings if (name := getattr(options, setting)) is not None}

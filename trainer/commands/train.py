@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from shlex import quote
 
 from envs_c.text import say
 from trainer.commands.arguments import admitted_training, game_of, spaces_for
@@ -10,6 +11,7 @@ from trainer.config.before_parse import dashed, option_of, value_of
 from trainer.config.games import GameName
 from trainer.config.options import parse_new, parse_training
 from trainer.errors import ConfigError
+from trainer.process import program_name
 from trainer.runs.find import find, hint
 
 
@@ -46,7 +48,5 @@ def _resumed(game: GameName | None, options: list[str], resume: str) -> Config:
     from trainer.runs.checkpoint import latest
     from trainer.runs.resume import resumed_config, saved_config
     path = latest(run)
-    saved = saved_config(path, run, game)
-    if game not in (None, saved.game):
-        raise ConfigError(f"{resume} is a run of {saved.game}, not of {game}; leave the game out, or name {saved.game}")
+    saved = saved_config(path, run, game, lambda game, run: f"{program_name()} {quote(game)} --resume {quote(run)}")
     return resumed_config(path, saved, parse_training(saved.game, options, saved), option_of)

@@ -33,7 +33,7 @@ from trainer.files import is_file, read_file, user_path
 _GYM = "gym:"
 _LARGEST_SOURCE = 16 << 20  # bytes of a file of environments
 _held: dict[Path, dict[str, bytes]] = {}  # the contents of files of games, see `hold`
-_moved: dict[str, "GameName"] = {}        # names in runs, and where the file is now, see `note_moved`
+_moved: dict[str, "GameName"] = {}        # names in runs, and where the file is now, see `place_of`
 
 
 class GameName(str):
@@ -152,21 +152,15 @@ def whole(text: str) -> GameName:
     return game if game.env_file is None else GameName(f"{_GYM}{path_of(game)}:{game.env_name}")
 
 
-def note_moved(saved: GameName, named: GameName) -> bool:
-    """Note where the user says that a run's game is now: its file is not there any more, and this one has the same name.
+def place_of(game: GameName, named: GameName | None = None) -> GameName:
+    """A run's game with the place of its file that the user has named, now or before in this process.
 
-    saved: the run's game; named: the user's, as `whole` returns it. Returns True if `place_of` gives this from now on.
+    named: the user's game, as `whole` returns it. It is noted if the run's file is not there any more, and this one has the
+        same name.
     """
-    if not (saved.has_file and named.has_file) or is_file(path_of(saved)) or not is_file(path_of(named)):
-        return False
-    same = path_of(saved).name == path_of(named).name and (saved.env_file is None or saved.env_name == named.env_name)
-    if same:
-        _moved[saved] = named
-    return same
-
-
-def place_of(game: GameName) -> GameName:
-    """A run's game with the place of its file that the user has named, if it is another than the run's."""
+    if named is not None and game.has_file and named.has_file and not is_file(path_of(game)) and is_file(path_of(named)) \
+            and path_of(game).name == path_of(named).name and (game.env_file is None or game.env_name == named.env_name):
+        _moved[game] = named
     return _moved.get(game, game)
 
 

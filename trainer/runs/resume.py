@@ -8,31 +8,31 @@ from pathlib import Path
 from trainer.config import Config
 from trainer.config.before_parse import written
 from trainer.config.config import overlay
-from trainer.config.games import GameName, note_moved, path_of
+from trainer.config.games import GameName, path_of, place_of
 from trainer.config.sections import FREE_ON_RESUME
 from trainer.errors import ConfigError, RunError
 from trainer.files import is_file
-from trainer.process import program_name
 from trainer.runs import checkpoint
 
 
-def saved_config(path: Path, run: Path, game: GameName | None = None) -> Config:
+def saved_config(path: Path, run: Path, game: GameName | None, command: Callable[[str, str], str]) -> Config:
     """The settings of a saved run, to be resumed.
 
     path: the checkpoint.
     run: the run as it was found, a folder or this checkpoint.
-    game: on the command line; it may name another place of the game's file.
-    Raises RunError if the file of its game does not exist any more.
+    game: the user's; it may name another place of the game's file.
+    command: command(game, run) goes on with this run of this game, as text for the user.
+    Raises RunError if the file of its game does not exist any more, and ConfigError if `game` is another one.
     """
     config = checkpoint.read_config(path)
-    if game is not None and note_moved(config.game, game):
-        config = replace(config, game=game)
+    config = replace(config, game=place_of(config.game, game))
     if config.game.has_file and not is_file(path_of(config.game)):
-        again, quoted = f"FOLDER/{path_of(config.game).name}", shlex.quote(str(run))
-        again = str(config.game).replace(str(path_of(config.game)), again)
+        again = str(config.game).replace(str(path_of(config.game)), f"FOLDER/{path_of(config.game).name}")
         raise RunError(f"{run} cannot go on: game file '{path_of(config.game)}' does not exist; put it back there, name its "
-                       f"new place ({program_name()} {again} --resume {quoted}), or begin a new run of it with these weights: "
-                       f"--init-from {quoted}")
+                       f"new place ({command(again, str(run))}), or begin a new run of it with these weights: "
+                       f"--init-from {shlex.quote(str(run))}")
+    if game not in (None, config.game):
+        raise ConfigError(f"{run} is a run of {config.game}, not of {game}; leave the game out, or name {config.game}")
     return overlay(config, {"run": {"resume": str(run), "run_dir": str(path.parent), "stop_at": None}})
 
 

@@ -22,7 +22,8 @@ class Run:
     folder: Path
     config: dict[str, Any]    # the settings in config.json, with those that later versions added, see `completed`
     started: datetime         # start of the first session
-    step: int                 # all environments together
+    step: int                 # all environments together, with those after the last checkpoint
+    saved: int | None         # the step of the last checkpoint; None without one, as after they were removed
     seconds: float            # of training
     score: float | None       # mean return of recent episodes
     best: float | None        # see `_best_score`
@@ -61,8 +62,9 @@ class Run:
 
     @property
     def state(self) -> str:
-        """running, finished or stopped."""
-        return "running" if self.running else "finished" if self.step >= self.total_steps else "stopped"
+        """running, finished, or stopped: also if the last checkpoint could not be written, for a resumed run goes on before."""
+        reached = self.step if self.saved is None else self.saved
+        return "running" if self.running else "finished" if reached >= self.total_steps else "stopped"
 
 
 def read_run(folder: Path) -> Run:
@@ -90,13 +92,14 @@ def read_run(folder: Path) -> Run:
         raise RunError(f"{path} is damaged, or was written by another program; move it away; a run that is resumed writes "
                        "another")
     entries, evaluations = read_metrics(folder), read_evaluations(folder, noop_max)
-    if evaluations and is_of_another_step(evaluations[0], steps_saved(folder)):
+    saved = steps_saved(folder)
+    if evaluations and is_of_another_step(evaluations[0], saved):
         evaluations = []
     scores = [entry["score_mean"] for entry in entries if entry.get("score_mean") is not None]
     last = entries[-1] if entries else {"step": 0, "seconds": 0.0}
-    step = max([last["step"], *steps_saved(folder)])  # a session of the user's own saves checkpoints without metrics
-    return Run(folder, completed(config), started, step, last["seconds"], scores[-1] if scores else None,
-               _best_score(entries, enough(num_envs)), evaluations, is_locked(folder))
+    step = max([last["step"], *saved])  # a session of the user's own saves checkpoints without metrics
+    return Run(folder, completed(config), started, step, max(saved, default=None), last["seconds"],
+               scores[-1] if scores else None, _best_score(entries, enough(num_envs)), evaluations, is_locked(folder))
 
 
 def _best_score(entries: Sequence[dict[str, Any]], enough: int) -> float | None:

@@ -18,13 +18,13 @@ from envs_c.views import DEFAULT
 from trainer.config import Config, EnvConfig
 from trainer.config.config import sizes_checked_later
 from trainer.config.fields import Section, within
-from trainer.config.games import GameName, checked_game
+from trainer.config.games import GameName, checked_game, place_of, whole
 from trainer.config.sections import EPISODES, seed_setting
 from trainer.environments import spaces_of
-from trainer.errors import CheckpointError, ConfigError, LearningError, RunError, TrustError
+from trainer.errors import CheckpointError, ConfigError, LearningError, RunError, SettingError, TrustError
 from trainer.files import user_path
 from trainer.play import evaluate as evaluation
-from trainer.policy.load import load_run
+from trainer.policy.load import load_policy
 from trainer.policy.policy import Policy
 from trainer.runs import checkpoint, trust
 from trainer.runs.find import find
@@ -65,8 +65,9 @@ def train(config: Config | str | None = None, *, resume: str | Path | None = Non
           trust_code: bool = False, **settings: Any) -> Path:
     """Train a run from start to end, as the command line does: with a folder, checkpoints, log, and an evaluation at the end.
 
-    config: of `preset`, or the name of a game, which means its preset.
-    resume: instead of config, a RUN to go on with; settings that are free on a resume may be given, and more total_steps.
+    config: of `preset`, or the name of a game, which means its preset. With `resume` None, or the run's game: if its file has
+        moved, the new place.
+    resume: a RUN to go on with; settings that are free on a resume may be given, and more total_steps.
     on_rollout, on_update, on_episode, on_checkpoint: see `Callbacks`.
     trust_code: load also code that the settings name, which neither this call names nor a training of yours has used.
     settings: changes of the config.
@@ -106,18 +107,26 @@ class Agent(NamedTuple):
         return _evaluated(self.policy, self.config, episodes, seed, greedy)
 
 
-def load(run: str | Path, device: str = "cpu", *, trust_code: bool = False) -> Agent:
+def load(run: str | Path, device: str = "cpu", *, game: str | None = None, trust_code: bool = False) -> Agent:
     """The agent of a run: policy, config = load("runs/mine").
 
     run: a RUN as on the command line: a folder, a checkpoint, the beginning of a name under runs, or "last".
     device: of the policy, as the setting.
+    game: the run's game, to load it if it is code; if its file has moved, the new place.
     trust_code: load also code that the run names and no training of yours has used.
 
-    Raises SettingError for a run that is no text or Path, RunError if there is no such run, TrustError, and CheckpointError.
+    Raises SettingError for a run that is no text or Path and for another game than the run's, RunError if there is no such run,
+    TrustError, and CheckpointError.
     """
     with _in_python():
-        _, policy, config = load_run(find(text_of("run", run, "'last'")), device, trust_code=trust_code)
-    return Agent(policy, config)
+        path = checkpoint.latest(find(text_of("run", run, "'last'")))
+        named, config = None if game is None else whole(text_of("game", game, "'my_game.pyx'")), checkpoint.read_config(path)
+        config = dataclasses.replace(config, game=place_of(config.game, named))
+        if named not in (None, config.game):
+            raise SettingError("game", f"must be {config.game}, which the run has, not {named}: leave it out, or choose "
+                                       "another run")
+        with trust.admitted(config, path, trust_code=trust_code, named={config.game} if named else ()):
+            return Agent(*load_policy(path, device, trust_code=trust_code))
 
 
 class Session(TrainingSession):
@@ -206,9 +215,9 @@ class Session(TrainingSession):
 
 
 def evaluate(run: str | Path, episodes: int = 100, *, seed: int = 1, greedy: bool = False, device: str = "cpu",
-             trust_code: bool = False) -> dict[str, Any]:
+             game: str | None = None, trust_code: bool = False) -> dict[str, Any]:
     """Evaluate a saved run; see `load` and `Agent.evaluate`."""
-    return load(run, device, trust_code=trust_code).evaluate(episodes, seed=seed, greedy=greedy)
+    return load(run, device, game=game, trust_code=trust_code).evaluate(episodes, seed=seed, greedy=greedy)
 
 
 def _evaluated(policy: Policy, config: Config, episodes: int, seed: int, greedy: bool) -> dict[str, Any]:
@@ -219,7 +228,7 @@ def _evaluated(policy: Policy, config: Config, episodes: int, seed: int, greedy:
 def _chosen(config: Config | str | None, resume: str | Path | None,
             settings: dict[str, Any]) -> tuple[Config, set[str], Path | None]:
     """The settings of a training, the names of code in the call, and the checkpoint to resume from."""
-    if (config is None) == (resume is None):
+    if (config is None and resume is None) or (isinstance(config, Config) and resume is not None):
         raise ConfigError("a training needs one of these: a config or a game, or resume=RUN; give one of them, not "
                           f"{'both' if resume is not None else 'neither'}")
     require_known(settings, (one.name for one in dataclasses.fields(Callbacks)))
@@ -229,7 +238,9 @@ def _chosen(config: Config | str | None, resume: str | Path | None,
         run = find(text_of("resume", resume, "'last'"))
         path = checkpoint.latest(run)
         with _in_python():
-            saved = saved_config(path, run)
+            game = None if config is None else whole(text_of("config", config, "'my_game.pyx'"))
+            saved = saved_config(path, run, game, lambda game, run: f"train({game!r}, resume={run!r})")
+        texts |= {saved.game} if game else set()
         return resumed_config(path, saved, changed(saved, settings), str), texts, path
     if not isinstance(config, (str, Config)):
         raise ConfigError(f"config must be a Config or the name of a game, not {shown(config)}")
@@ -266,7 +277,7 @@ def _in_python() -> Iterator[None]:
     try:
         yield
     except (TrustError, RunError, CheckpointError) as error:
-        text = str(error).replace("--trust-code", "trust_code=True").replace("--run-dir", "run_dir")
+        text = str(error).replace("--trust-code", "trust_code=True").replace("--run-dir", "run_dir").replace("--game,", "game,")
         text = _OPTION.sub(lambda one: f"{one[1].replace('-', '_')}={(one[2] or one[3])!r}", text)
         if text == str(error):  # perhaps of a callback
             raise

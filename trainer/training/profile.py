@@ -46,7 +46,8 @@ def profile_run(config: Config, iterations: int, out: Path) -> str:
     seconds = sum(session.config.batch_steps / m["sps"] for m in metrics)
     facts = ", ".join(f"{name} {value}" for name, value in session.facts.items())
     picked = ", ".join(f"{kernel} {version}" for kernel, version in kernels.picked().items())
-    return f"{config.game}: {iterations} iterations of {config.batch_steps:,} steps, {facts}\nkernels: {picked}\n" + \
+    traced = f"{iterations} iteration{'s' * (iterations > 1)} of {config.batch_steps:,} steps"
+    return f"{config.game}: {traced}, {facts}\nkernels: {picked}\n" + \
         table(profiler.key_averages(), iterations, seconds)
 
 

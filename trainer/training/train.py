@@ -213,7 +213,8 @@ def explain(session: TrainingSession, error: LearningError) -> str:
         return (f"{kept}: begin a new run with its weights (--init-from {shlex.quote(str(session.saved))}) and other "
                 "settings, such as a smaller --learning-rate"
                 + (f", or a corrected --loss {session.config.ppo.loss}" if session.config.ppo.loss else ""))
-    return f"{fault.text}; {kept}: correct the game (`{program_name()} check` tests a game), and resume it"
+    callback = ", or on_rollout, which may change a rollout" if session.callbacks.on_rollout is not None else ""
+    return f"{fault.text}; {kept}: correct the game (`{program_name()} check` tests a game){callback}, and resume it"
 
 
 def save(session: TrainingSession, folder: Path, log: RunLog | NoLog):

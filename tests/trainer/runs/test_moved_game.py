@@ -9,6 +9,8 @@ from support import TOY
 from trust_support import CODE
 from verb_support import refused, run
 
+import trainer
+from trainer import errors
 from trainer.config import games
 from trainer.config.games import whole
 
@@ -40,6 +42,26 @@ def test_a_verb_and_a_resume_take_the_file_from_where_it_is_named(moved, capsys)
     assert json.loads(Path("runs/one/config.json").read_text())["config"]["game"] == there
     games._moved.clear()  # the run keeps the new place
     run(capsys, "eval runs/one --episodes 2")
+
+
+def test_python_takes_the_file_from_where_it_is_named(moved, capsys):
+    _, name = moved
+    there = name.format("now")
+    with pytest.raises(errors.RunError, match=r"train\('.*FOLDER/.*', resume='runs/one'\)"):
+        trainer.train(resume="runs/one")
+    with pytest.raises(errors.RunError, match="place of its file with game, or"):
+        trainer.load("runs/one")
+    with pytest.raises(errors.SettingError, match=r"game must be .* which the run has, not "):
+        trainer.load("runs/one", game="breakout")
+    assert trainer.load("runs/one", game=there).config.game == whole(there)
+    games._moved.clear()
+    trainer.train(there, resume="runs/one")
+    with pytest.raises(errors.ConfigError, match=r"is a run of .*now.*, not of breakout"):
+        trainer.train("breakout", resume="runs/one")
+    assert json.loads(Path("runs/one/config.json").read_text())["config"]["game"] == whole(there)
+    games._moved.clear()
+    with trainer.Session(resume="runs/one") as session:
+        assert session.config.game == whole(there)
 
 
 def test_the_errors_say_how_it_is_named(moved, capsys):

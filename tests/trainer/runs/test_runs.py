@@ -117,6 +117,7 @@ def test_a_run_is_summarized_from_its_metrics_and_its_lock(root, steps, held, st
     entries = [{"step": steps * k // 2, "seconds": 30.0 * k, "score_mean": score} for k, score in ((1, 7.0), (2, 5.0))]
     (folder / "metrics.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
     (folder / EVALUATION).write_text('{"mean": 6.5}')
+    (folder / f"step_{steps:012d}.safetensors").touch()
     if held:
         with locked(folder):
             run = read_run(folder)
@@ -125,6 +126,15 @@ def test_a_run_is_summarized_from_its_metrics_and_its_lock(root, steps, held, st
     assert (run.state, run.step, run.seconds, run.score, run.best, run.evaluation) == (state, steps, 60.0, 5.0, 7.0, 6.5)
     with locked(folder):
         pass  # read_run has unlocked it again
+
+
+def test_a_run_whose_last_checkpoint_could_not_be_written_is_not_finished(root):
+    folder = root / NAMES[0]
+    (folder / "metrics.jsonl").write_text(json.dumps({"step": 100, "seconds": 30.0}) + "\n")
+    (folder / "step_000000000060.safetensors").touch()
+    assert (read_run(folder).state, read_run(folder).step) == ("stopped", 100)
+    (folder / "step_000000000100.safetensors").touch()
+    assert read_run(folder).state == "finished"
 
 
 @pytest.mark.parametrize(("judged", "best"), [

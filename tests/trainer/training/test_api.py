@@ -109,7 +109,7 @@ def test_preset_starts_from_the_game_s_preset_or_from_a_file(tmp_path):
     (lambda: trainer.preset("cartpole", on_updates=print), ConfigError, "unknown setting on_updates; docs/settings.md lists"),
     (lambda: trainer.preset("cartpole", gamma=2), SettingError, "gamma must be a number from 0 to 1, not 2"),
     (lambda: trainer.train(), ConfigError, "a config or a game, or resume=RUN; give one of them, not neither"),
-    (lambda: trainer.train("cartpole", resume="last"), ConfigError, "not both"),
+    (lambda: trainer.train(trainer.preset("cartpole"), resume="last"), ConfigError, "not both"),
     (lambda: trainer.train(3), ConfigError, "config must be a Config or the name of a game, not 3"),
     (lambda: trainer.train("cartpole", encoder=lambda shape, size: None), SettingError, "encoder must be importable"),
     (lambda: trainer.train(resume="nowhere"), RunError, "there is no run at nowhere"),

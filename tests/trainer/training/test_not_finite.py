@@ -8,6 +8,7 @@ import torch
 from foreign import GAME, Toy, config, registered
 from gymnasium.vector import SyncVectorEnv
 
+import trainer
 from bridge import EnvironmentFailed, GymnasiumSource, HostDevice, Pipeline
 from bridge.source import BoundGames
 from trainer.config import Config, EnvConfig, PolicyConfig, PPOConfig, RunConfig
@@ -98,6 +99,13 @@ def test_a_game_is_named_in_place_of_the_learning_rate(tmp_path, monkeypatch, po
     assert re.match(rf"{begin}, iteration {1 if step <= 16 else 2}; "
                     r"the last good checkpoint is .*: correct the game \(`.* check` tests a game\), and resume it$",
                     str(error.value)), str(error.value)
+
+
+def test_a_callback_is_named_beside_the_game(tmp_path):
+    def spoil(session):
+        session.storage.reward[3] = np.nan
+    with pytest.raises(LearningError, match=r"correct the game .*, or on_rollout, which may change a rollout, and resume it$"):
+        trainer.train(game_config(tmp_path / "run"), on_rollout=spoil)
 
 
 @pytest.mark.parametrize("ppo", [{}, {"normalize_rewards": True}, {"reward_transform": "own_learning:doubled"}])
