@@ -68,7 +68,7 @@ class CustomHeads(nn.Module):
         return {}
 
     def forward(self, hidden):
-        return self.module(hidden.float().reshape(-1, hidden.shape[-1])).view(*hidden.shape[:-1], -1)
+        return self.module(hidden.float().reshape(-1, hidden.shape[-1])).reshape(*hidden.shape[:-1], -1)
 
     def step(self, weights, hidden, wide, out):
         return out.copy_(self.module(kernels.widened(hidden, wide)))

@@ -88,8 +88,9 @@ class Opponents:
         if policy.needs_preprocessing(frames.dtype):
             x = policy.preprocess(frames, starts, 0, space.inputs)[0]
         h, c = memory.h[at], memory.c[at]
-        keep = 1 - starts[-1]  # the step itself resets c by `keep`, but expects h to be reset already
-        h *= keep.to(h.dtype)[:, None]
+        keep = 1 - starts[-1]
+        for memory_part in (h, c):  # a step may expect that the one before it has reset them, by `keep_next`
+            memory_part *= keep.to(memory_part.dtype).view(-1, *[1] * (memory_part.ndim - 1))
         memory.out[at] = policy.step(weights, x, keep, torch.ones_like(keep), h, c, space)
         memory.h[at], memory.c[at] = h, c
 

@@ -35,7 +35,7 @@ from trainer.training.build import make_session
 from trainer.training.callbacks import Callback, Callbacks
 from trainer.training.initial import resolved
 from trainer.training.session import TrainingSession
-from trainer.training.train import explain, iterate
+from trainer.training.train import explain, iterate, judge
 from trainer.training.train import train as train_run
 
 Metrics = dict[str, float | None]
@@ -186,7 +186,7 @@ class Session(TrainingSession):
                 metrics = iterate(self)
             except LearningError as error:
                 raise LearningError(explain(self, error)) from None
-            yield metrics
+            yield metrics | judge(self, lambda: False)
 
     def save(self, folder: str | Path) -> Path:
         """Write a checkpoint into a folder, and at first config.json and README.md; returns the checkpoint's path.

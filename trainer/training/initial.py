@@ -34,6 +34,7 @@ def initial_weights(policy: Policy, path: str) -> tuple[dict[str, torch.Tensor],
     source = checkpoint.latest(path)
     mine, theirs = policy.state_dict(), under("policy.", checkpoint.load(source).tensors)
     checkpoint.require_finite(source, theirs, mine, "policy.")
+    theirs = _with_encoder_of(mine, theirs)
     parts = {_part(name): None for name in (*mine, *theirs)}
     differences = {part: _difference(_only(mine, part), _only(theirs, part)) for part in parts}
     fitting = [part for part, difference in differences.items() if difference is None]
@@ -43,6 +44,14 @@ def initial_weights(policy: Policy, path: str) -> tuple[dict[str, torch.Tensor],
     anew = "; ".join(f"made anew: the {part} ({difference})" for part, difference in differences.items() if difference)
     state = mine | {name: tensor for name, tensor in theirs.items() if _part(name) in fitting}
     return state, f"weights of {path}" + (f"; {anew}" if anew else "")
+
+
+def _with_encoder_of(mine: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The tensors of a checkpoint, its encoder named as in this policy, where it may stand behind a transform."""
+    inner, plain = "encoder.inner.", "encoder."
+    wanted = inner if any(name.startswith(inner) for name in mine) else plain
+    return {wanted + name.removeprefix(inner).removeprefix(plain) if name.startswith(plain) else name: tensor
+            for name, tensor in theirs.items()}
 
 
 def _part(name: str) -> str:

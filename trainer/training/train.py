@@ -9,7 +9,7 @@ from pathlib import Path
 from bridge import EnvironmentFailed
 from bridge.source import closed_on_error
 from trainer.config import Config
-from trainer.errors import LearningError
+from trainer.errors import ConfigError, LearningError
 from trainer.log.curves import draw_curves
 from trainer.log.run_log import RunLog
 from trainer.play import evaluate, matches
@@ -167,7 +167,13 @@ def loop(session: TrainingSession, folder: Path, log: RunLog | NoLog, interrupt:
             raise
         except LearningError as error:
             raise LearningError(explain(session, error)) from None
-        judged = judge(session, lambda: interrupt.asked)
+        try:
+            judged = judge(session, lambda: interrupt.asked)
+        except (EnvironmentFailed, ConfigError):
+            if not ranks.joined:
+                log.iteration(session.step, metrics)
+                rescue(session, folder, log, "a judgment of the policy failed (--judge-episodes 0 leaves judgments out)")
+            raise
         log.iteration(session.step, metrics | judged)
         scored = (bool(judged) or session.rating is not None) and session.step < stop  # the best one is saved with its score
         due = time.perf_counter() - saved_at >= config.run.checkpoint_seconds or scored
@@ -223,12 +229,12 @@ def save(session: TrainingSession, folder: Path, log: RunLog | NoLog):
     session.save(folder)
 
 
-def rescue(session: TrainingSession, folder: Path, log: RunLog):
-    """Save the session after an environment failed; only the current rollout is lost."""
+def rescue(session: TrainingSession, folder: Path, log: RunLog, cause: str = "an environment failed"):
+    """Save the session after an environment failed; only the current rollout is lost, or after a judgment nothing."""
     with contextlib.suppress(EnvironmentFailed):
         session.pipeline.settle()
     save(session, folder, log)
-    log.note(f"an environment failed; saved at step {session.step:,}, go on with {resuming(folder)}")
+    log.note(f"{cause}; saved at step {session.step:,}, go on with {resuming(folder)}")
 
 
 def iterate(session: TrainingSession) -> dict[str, float | None]:

@@ -29,6 +29,9 @@ class Gru(Policy):
     def cast_core(self) -> dict[str, Tensor]:
         return {}  # the cell reads its own float32 parameters
 
+    def stacked(self, name: str) -> int:
+        return 3 if name.startswith("cell.weight") else 1  # the gates, for Muon
+
     def initial_state(self, batch: int, device: Any = "cpu") -> State:
         return torch.zeros(batch, self.core_size, device=device), torch.zeros(batch, 1, device=device)
 

@@ -28,6 +28,14 @@ def linear(size, outputs):
     return made
 
 
+def turned(size, outputs):
+    """Heads whose outputs are the columns of a matrix."""
+    class Turned(nn.Linear):
+        def forward(self, x):
+            return (self.weight @ x.t() + self.bias[:, None]).t()
+    return Turned(size, outputs)
+
+
 def narrow(size, outputs):
     return nn.Linear(size, outputs - 1)
 
@@ -56,6 +64,11 @@ def signs(observation):
 def halves(observation):
     """Pictures of half the height."""
     return observation[..., ::2, :]
+
+
+def first_half(observation):
+    """A slice, which is not contiguous."""
+    return observation[..., :observation.shape[-1] // 2]
 
 
 def one_number(observation):

@@ -245,8 +245,6 @@ REFUSED = {  # invalid arguments: (error, its text, the call)
                   lambda: draw("cpu", torch.zeros(4, 4), held=kernels.Held(4, torch.ones(3)))),
     "action": (TypeError, "action must be torch.int32",
                lambda: kernels.categorical(torch.zeros(4, 4), None, ACTION[:, 0].long())),
-    "rows apart": (ValueError, "evenly spaced",
-                   lambda: kernels.categorical(torch.zeros(4, 3, 3)[:, :2], None, ACTION)),
     "device": (ValueError, "must be on cpu or cuda, not on 'meta'",
                lambda: kernels.advantages(*torch.zeros(4, 2, 2, device="meta"), torch.zeros(3, 2, device="meta"), 1, 1)),
     "devices": (ValueError, "must be on 'cpu' like the other tensors, not on 'meta'",

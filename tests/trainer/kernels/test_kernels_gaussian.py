@@ -112,8 +112,6 @@ REFUSED = {  # invalid arguments: (error, its text, the call)
     "step": (TypeError, "step must be torch.int64", lambda: draw("cpu", torch.zeros(4, 2), FLAT, step=torch.zeros(1))),
     "dimensions": (ValueError, r"log_deviation must have the shape \(3,\), not \(2,\)",
                    lambda: kernels.gaussian(torch.zeros(4, 3), FLAT, torch.zeros(4, 3))),
-    "rows apart": (ValueError, "evenly spaced",
-                   lambda: kernels.gaussian(torch.zeros(4, 3, 3)[:, :2, :2], FLAT, torch.zeros(4, 2, 2))),
 }
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 import torch
 
+import trainer
 from trainer.__main__ import main
 from trainer.config import EnvConfig, PolicyConfig, sections
 from trainer.config.games import GameName
@@ -62,6 +63,29 @@ def test_an_error_in_a_memory_names_the_line(tmp_path, capsys):
     assert main(words) == 2
     printed = capsys.readouterr().err
     assert "making it raised KeyError: 'no such thing' (" in printed and "own_memories.py, line" in printed
+
+
+@pytest.mark.parametrize(("memory", "texts"), [
+    ("Unrolls", ["unrolling 4 steps of 2 environments raised RuntimeError: oops in unroll", "own_memories.py, line"]),
+    ("Wide", ["its step must give (batch, outputs), here (2, 3), in float32, not (2, 6) float32"]),
+    ("Alone", ["its unroll must give values (steps, batch), here (4, 2), in float32, not None"]),
+    ("Forgets", ["must give the same outputs in `unroll` as in `step`, also where an episode starts"])])
+def test_a_memory_that_would_fail_or_learn_wrongly_is_refused_before_anything_is_written(tmp_path, capsys, memory, texts):
+    words = ["cartpole", "--memory", f"own_memories:{memory}", "--device", "cpu", "--run-dir", str(tmp_path / "run")]
+    assert main(words) == 2
+    printed = capsys.readouterr().err
+    assert all(text in printed for text in texts), printed
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("setting", ["memory=own_memories:Turned", "memory=own_memories:Layered", "heads=own_learning:turned",
+                                     "observation_transform=own_learning:first_half"])
+def test_tensors_of_ones_own_need_not_be_contiguous(setting, precision):
+    name, value = setting.split("=")
+    small = {"num_envs": 8, "num_threads": 1, "horizon": 16, "minibatch": 64, "encoder_size": 8, "lstm_size": 8}
+    with trainer.Session("breakout", total_steps=256, device="cpu", precision=precision, **small, **{name: value}) as session:
+        assert [session.step for _ in session] == [128, 256]
 
 
 def test_the_weights_of_a_policy_depend_on_its_seed_only_and_torch_s_random_numbers_stay_the_caller_s():

@@ -65,6 +65,13 @@ def test_the_example_of_an_encoder_leaves_both_of_its_branches_to_adam():
     assert stepped_by_muon(made) == {"encoder.module.deep.2.weight", "input", "recurrent"}
 
 
+def test_the_example_of_a_memory_names_its_gates():
+    made = make_session(config(policy={"memory": "examples.training.hooks.memory:Gru"}, optimizer="muon"))
+    muon = made.learner.optimizers.parts[1]
+    assert [len(matrices) for _, matrices in muon.stacked] == [3, 3]
+    iterate(made)
+
+
 def test_behind_a_transform_an_encoder_of_the_users_own_names_its_weights_too():
     policy = {"encoder": "own_encoders:Branches", "observation_transform": "examples.training.hooks.transforms:with_squares"}
     assert stepped_by_muon(make_session(config(policy=policy, optimizer="muon"))) == {

@@ -37,6 +37,7 @@ def config(folder=None, *, iterations=6, env=None, policy=None, **settings) -> C
 
 @pytest.mark.parametrize("settings", [
     {"memory": "lstm"}, {"memory": "mingru", "layers": 2, "encoder_size": 12}, {"memory": "none"},
+    {"memory": "own_memories:Layered"},
     {"memory": "lstm", "frame_stack": 3}, {"memory": "none", "encoder": "board", "frame_stack": 2}])
 def test_opponents_equal_their_policies_unrolled_from_the_start_of_each_game(settings, monkeypatch):
     """Their logits and value equal those of `unroll` over all observations of the game so far."""

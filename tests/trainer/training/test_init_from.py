@@ -55,6 +55,18 @@ def test_parts_that_fit_are_taken_and_one_line_names_those_that_are_new(first, t
         [part for part in ("encoder", "memory", "heads", "statistics of observations") if part in anew]
 
 
+@pytest.mark.parametrize(("before", "after"), [(None, "own_learning:same"), ("own_learning:same", None)])
+def test_an_encoder_is_taken_also_if_one_of_the_runs_has_an_observation_transform(tmp_path, before, after, capsys):
+    first = train(overlay(config(tmp_path / "a", iterations=1), {"policy": {"observation_transform": before}}))
+    second = overlay(config(tmp_path / "b", iterations=1, init_from=str(first), stop_at=1),
+                     {"policy": {"observation_transform": after}})
+    start = checkpoint.load(train(second) / "step_000000000000.safetensors").tensors
+    theirs = checkpoint.load(checkpoint.latest(first)).tensors
+    names = ["policy.encoder.weight", "policy.encoder.inner.weight"]
+    assert torch.equal(start[names[after is not None]], theirs[names[before is not None]])
+    assert "made anew" not in capsys.readouterr().out
+
+
 def test_the_optimizer_and_the_counters_are_new(first, tmp_path):
     folder = train(config(tmp_path / "b", iterations=1, init_from=str(first)))
     content = checkpoint.load(folder / "step_000000000000.safetensors")

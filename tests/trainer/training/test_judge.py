@@ -5,9 +5,12 @@ import math
 from dataclasses import replace
 
 import pytest
+from foreign import Toy, registered
+from foreign import config as toys
 from trainer_support import ROLLOUT, config, same
 
 import trainer
+from trainer.__main__ import main
 from trainer.config import Config, RunConfig
 from trainer.config.config import overlay
 from trainer.errors import ConfigError
@@ -53,6 +56,36 @@ def test_a_judged_policy_is_saved_at_once(tmp_path):
     assert min(judged) < 8 * ROLLOUT
     assert sorted(folder.glob("step_*")) == [checkpoint.path_of(folder, step) for step in (0, *judged)]
     assert checkpoint.best_score(folder) == max(judged.values())
+
+
+def test_a_loop_of_ones_own_judges_at_the_same_steps_and_saves_the_same_best_policy(run, tmp_path):
+    with trainer.Session(config(tmp_path / "unused", judge_episodes=FEW)) as session:
+        judged = {}
+        for metrics in session:
+            if JUDGED in metrics:
+                judged[session.step] = metrics[JUDGED]
+                session.save(tmp_path / "mine")
+    assert judged == {entry["step"]: entry[JUDGED] for entry in entries(run) if JUDGED in entry}
+    mine, theirs = (checkpoint.load(folder / checkpoint.BEST).tensors for folder in (tmp_path / "mine", run))
+    same(mine, theirs)
+
+
+@pytest.mark.parametrize("options", [{"fault": 3}, {"length": 10**9}])
+def test_a_judgment_that_fails_costs_no_step_of_the_training(tmp_path, monkeypatch, capsys, options):
+    """Environments of a judgment are new ones: here these alone raise an error, or have no end."""
+    with registered() as made:
+        train.train(toys(tmp_path / "run", judge_episodes=2, stop_at=64, checkpoint_seconds=1e6))
+        monkeypatch.setattr(evaluate, "LONGEST", 100)
+        before = len(made)
+
+        def init(self, original=Toy.__init__, **given):
+            original(self, **(given | (options if len(made) >= before + 4 else {})))
+        monkeypatch.setattr(Toy, "__init__", init)
+        assert main(["--resume", str(tmp_path / "run")]) == 2
+    printed = capsys.readouterr()
+    assert "a judgment of the policy failed (--judge-episodes 0 leaves judgments out); saved at step 128" in printed.out
+    assert entries(tmp_path / "run")[-1]["step"] == 128
+    assert checkpoint.latest(tmp_path / "run") == checkpoint.path_of(tmp_path / "run", 128)
 
 
 def test_judgments_change_no_weight(run, tmp_path):

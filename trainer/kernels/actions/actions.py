@@ -60,7 +60,7 @@ def sample(logits, action_mask, seed: int, first: int, step, action, log_prob, n
 def categorical(logits, action_mask, action):
     """The log-probability of each action and the entropy: `reference.categorical`; differentiable once, by the logits.
 
-    logits: (B, A) or (T, B, A) float32, contiguous or the first A columns of wider contiguous rows.
+    logits: (B, A) or (T, B, A) float32; copied, unless they are contiguous or the first A columns of wider contiguous rows.
     action_mask: uint8 of the shape of logits, or None.
     action: (B,) or (T, B) int32.
     Returns two float32 tensors of action's shape.
@@ -71,7 +71,7 @@ def categorical(logits, action_mask, action):
     check(logits, torch.float32, (*action.shape, logits.shape[-1]), strides=False, logits=logits)
     check(logits, torch.uint8, logits.shape, action_mask=action_mask)
     check(logits, torch.int32, logits.shape[:-1], action=action)
-    return _Categorical.apply(_rows("logits", logits), action_mask, action, version)
+    return _Categorical.apply(_rows(logits), action_mask, action, version)
 
 
 def gaussian_sample(mean, log_deviation, seed: int, first: int, step, action, log_prob, value=None, held: Held = DRAWN_ANEW):
@@ -97,7 +97,7 @@ def gaussian_sample(mean, log_deviation, seed: int, first: int, step, action, lo
 def gaussian(mean, log_deviation, action):
     """The log-probability of each action and the entropy: `reference.gaussian`; differentiable once, by mean and log_deviation.
 
-    mean: (B, D) or (T, B, D) float32, contiguous or the first D columns of wider contiguous rows.
+    mean: (B, D) or (T, B, D) float32; copied, unless it is contiguous or the first D columns of wider contiguous rows.
     log_deviation: (D,) float32.
     action: (B, D) or (T, B, D) float32.
     Returns two float32 tensors of the shape of mean without its last dimension.
@@ -108,19 +108,13 @@ def gaussian(mean, log_deviation, action):
     check(mean, torch.float32, action.shape, strides=False, mean=mean)
     check(mean, torch.float32, action.shape[-1:], log_deviation=log_deviation)
     check(mean, torch.float32, action.shape, action=action)
-    return _Gaussian.apply(_rows("mean", mean), log_deviation, action, version)
+    return _Gaussian.apply(_rows(mean), log_deviation, action, version)
 
 
-def _rows(name: str, tensor):
-    """A tensor (..., n) as rows (R, n) in its memory. Raises ValueError if they are not contiguous or evenly spaced."""
-    try:
-        rows = tensor.view(-1, tensor.shape[-1])
-    except RuntimeError:
-        rows = None
-    if rows is None or (rows.stride(1) != 1 and rows.shape[1] > 1):
-        raise ValueError(f"the rows of {name} must be contiguous and evenly spaced, not of shape {tuple(tensor.shape)} with "
-                         f"strides {tensor.stride()}")
-    return rows
+def _rows(tensor):
+    """A tensor (..., n) as rows (R, n): in its memory if they are contiguous and evenly spaced, else a copy."""
+    rows = tensor.reshape(-1, tensor.shape[-1])
+    return rows if rows.stride(1) == 1 or rows.shape[1] == 1 else rows.contiguous()
 
 
 class _Categorical(torch.autograd.Function):

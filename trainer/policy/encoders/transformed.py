@@ -36,7 +36,7 @@ class Transformed(Encoder):
         self.function, self.inner = function, inner
 
     def _apply_function(self, x):
-        return self.function(observation=x).to(x.dtype)
+        return self.function(observation=x).to(x.dtype).contiguous()  # a slice is not
 
     def initialize(self):
         """Set the parameters of the encoder."""

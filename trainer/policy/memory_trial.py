@@ -1,0 +1,55 @@
+"""A trial of a memory of the user's own before a run uses it."""
+
+from typing import Any
+
+import torch
+
+from trainer.errors import SettingError
+from trainer.imports import describe, user_errors
+from trainer.policy.policy import Policy, StepSpace
+
+STEPS, ROWS = 4, 2
+
+
+@torch.no_grad()
+def try_memory(path: str, policy: Policy, stored: torch.dtype) -> None:
+    """Play some steps with a memory of the user's own, unroll the same steps, and compare: learning needs equal outputs.
+
+    path: the import path.
+    policy: with the memory.
+    stored: dtype of the stored observations.
+
+    Raises SettingError if a call fails, or `step` or `unroll` gives other shapes than `Policy` says, or they differ.
+    """
+    generator, before, outputs = torch.Generator().manual_seed(0), policy.frames - 1, policy.num_actions + 1
+    frames = torch.rand(before + STEPS, ROWS, *policy.shape, generator=generator).round().to(stored)  # 0 and 1 fit all kinds
+    start = torch.zeros(before + STEPS, ROWS)
+    start[before + STEPS // 2, 0] = 1  # a new episode in one row
+    with user_errors("memory", path, f"playing {STEPS} steps of {ROWS} environments"):
+        h, c = policy.initial_state(ROWS)
+        state, weights, space = (h.clone(), c.clone()), policy.cast_weights(), StepSpace(policy, ROWS, stored=stored)
+        inputs, starts, played = policy.preprocess_rollout(frames, start), start[before:], []
+        keep = torch.cat([1 - starts, torch.ones(1, ROWS)])
+        for t in range(STEPS):
+            out = policy.step(weights, inputs[t], keep[t], keep[t + 1], h, c, space)
+            _require("step", path, out, (ROWS, outputs), "(batch, outputs)")
+            played.append(out.clone())
+    with user_errors("memory", path, f"unrolling {STEPS} steps of {ROWS} environments"):
+        logits, values = policy.unroll(inputs, starts, state)
+    _require("unroll", path, logits, (STEPS, ROWS, outputs - 1), "logits (steps, batch, outputs - 1)")
+    _require("unroll", path, values, (STEPS, ROWS), "values (steps, batch)")
+    wanted, found = torch.stack(played), torch.cat([logits, values[..., None]], -1)
+    tolerance = 1e-3 if policy.precision == torch.float32 else 5e-2
+    difference, largest = (wanted - found).abs().max(), wanted.abs().max()
+    if not difference <= tolerance * largest:
+        raise SettingError("memory", f"{path!r} must give the same outputs in `unroll` as in `step`, also where an episode "
+                                     f"starts; they differ by up to {difference:.2g}, where the largest is {largest:.2g}")
+
+
+def _require(method: str, path: str, out: Any, shape: tuple[int, ...], meaning: str) -> None:
+    """Raises SettingError unless `out` is a float32 tensor of this shape."""
+    if not isinstance(out, torch.Tensor) or out.shape != shape or out.dtype != torch.float32:
+        given = describe(out)
+        if isinstance(out, torch.Tensor):
+            given = f"{tuple(out.shape)} {str(out.dtype).removeprefix('torch.')}"
+        raise SettingError("memory", f"{path!r}: its {method} must give {meaning}, here {shape}, in float32, not {given}")
