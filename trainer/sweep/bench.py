@@ -10,23 +10,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from optuna.trial import FrozenTrial
+from optuna.trial import FrozenTrial, TrialState
 
 from envs_c.files import remove_leftovers
 from envs_c.machine import cores
 from envs_c.text import say
 from trainer.config import Config, EnvConfig
-from trainer.config.games import GameName
+from trainer.config.games import GameName, place_of
 from trainer.config.no_ops import with_no_ops
 from trainer.config.sections import OF_THE_MACHINE
-from trainer.errors import ConfigError, SweepError
+from trainer.errors import CheckpointError, ConfigError, SweepError
 from trainer.process import signals_interrupt
 from trainer.runs.find import holds_run
 from trainer.runs.folder import CHECKPOINT, CONFIG, refuse_links
 from trainer.runs.metrics import read_metrics
 from trainer.sweep.folder import made
 from trainer.sweep.storage import open_storage, storage_errors
-from trainer.sweep.study import chosen
+from trainer.sweep.study import chosen, find_study, first_difference
 from trainer.sweep.table import write_table
 from trainer.sweep.tasks import Task, Tasks, open_bench
 from trainer.sweep.trial import POLL, Training, TrialFailed, new_training
@@ -102,10 +102,12 @@ def run_bench(plan: Plan, name: str, url: str) -> None:
 
     url: the storage.
     Ctrl-C (or SIGTERM, or a closed terminal) ends the trainings with checkpoints, and raises KeyboardInterrupt.
-    Raises SweepError if the storage fails, has another bench of this name, or if trainings failed.
+    Raises SweepError if the storage fails, has another bench of this name, if the folder holds a run with other settings, or if
+    trainings failed.
     """
     listed = plan.tasks
     with storage_errors(url):
+        _refuse_other_runs(plan, name, url)
         with made(plan.folder):
             refuse_links(plan.folder, ".*")
             tasks = Tasks(open_bench(open_storage(url), name, plan.settings), listed)
@@ -200,11 +202,55 @@ def _prepare(folder: Path) -> bool:
     """True if the run in `folder` is to be resumed. A folder without a checkpoint is made ready for a new run."""
     if not folder.exists():
         return False
-    if holds_run(folder) and any(CHECKPOINT.fullmatch(path.name) for path in folder.iterdir()):
+    if _can_go_on(folder):
         return True
     remove_leftovers(folder, rf"{CHECKPOINT.pattern}|.*\.json|.*\.jsonl|.*\.toml")
     (folder / CONFIG).unlink(missing_ok=True)  # of a run that was killed before its first checkpoint
     return False
+
+
+def _can_go_on(folder: Path) -> bool:
+    return holds_run(folder) and any(CHECKPOINT.fullmatch(path.name) for path in folder.iterdir())
+
+
+def _refuse_other_runs(plan: Plan, name: str, url: str) -> None:
+    """Raises SweepError if a training would go on with a run that has other settings than its own, such as another bench's.
+
+    A training that the bench has done already does not go on.
+    """
+    other = {task.name: difference for task in plan.tasks if (difference := _difference(plan, task))}
+    if other and (study := find_study(url, name)):
+        for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+            other.pop(trial.user_attrs.get("task"), None)
+    for run, difference in other.items():
+        raise SweepError(f"--out must be a folder without runs of other settings, not {plan.folder}: its run {run} goes on "
+                         f"only with the settings of its start ({difference}); give those, or name another --out")
+
+
+def _difference(plan: Plan, task: Task) -> str | None:
+    """The first difference between the settings of a run in a training's folder and those of the training, in words.
+
+    None without a run, and for one that cannot be read, whose training fails with the reason.
+    """
+    folder = plan.folder / task.name
+    if not _can_go_on(folder):
+        return None
+    from trainer.runs import checkpoint  # loads torch
+    try:
+        saved = checkpoint.read_config(checkpoint.latest(folder))
+    except CheckpointError:
+        return None
+    return first_difference(*(_of_a_score(replace(config, game=place_of(config.game, task.game)))
+                              for config in (saved, plan.config_of(task))))
+
+
+def _of_a_score(config: Config) -> dict[str, Any]:
+    """The settings on which the score of a training depends."""
+    sections = config.to_dict()
+    run = sections.pop("run")
+    for name in (*OF_THE_MACHINE, "sim"):
+        sections["env"].pop(name)
+    return sections | {"run": chosen(run, "seed", "eval_episodes")}
 
 
 def _facts(training: Training) -> dict[str, Any]:

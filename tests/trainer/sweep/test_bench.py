@@ -18,6 +18,7 @@ from trainer.config.config import overlay
 from trainer.config.games import GameName
 from trainer.errors import ConfigError, FileError, SweepError
 from trainer.results import statistics
+from trainer.runs import checkpoint
 from trainer.sweep import bench as bench_module
 from trainer.sweep.bench import Plan, run_bench
 from trainer.sweep.storage import default_storage, open_storage
@@ -183,6 +184,32 @@ def test_another_command_for_the_same_bench_is_refused(bench):
     optuna.create_study(storage=open_storage(default_storage(bench.folder)), study_name="sweep").set_user_attr("facts", {})
     with pytest.raises(SweepError, match="'sweep' is no bench"):
         run_bench(Plan({GameName("cartpole"): config()}, (), 1, 1, bench.folder), "sweep", default_storage(bench.folder))
+
+
+@pytest.mark.parametrize(("changes", "difference"), [
+    ({"ppo": {"gamma": 0.5}}, "--gamma is 0.99 and was 0.5"), ({"run": {"seed": 2}}, "--seed is 1 and was 2"),
+    ({"env": {"sticky": 0.25}}, "--sticky is 0.0 and was 0.25"),
+    ({"ppo": {"total_steps": 512}}, "--total-steps is 10000000 and was 512"),
+    ({"run": {"eval_episodes": 7}}, "--eval-episodes is 100 and was 7"),
+    ({"run": {"init_from": "runs/a"}}, "--init-from is none and was runs/a"),
+    ({}, None), ({"run": {"device": "cuda", "gif": False}, "env": {"num_threads": 3, "sim": "host"}}, None)])
+def test_a_run_of_other_settings_is_refused_before_any_training_starts(bench, changes, difference):
+    """Whatever is in the storage: the bench that made the run may have had another name."""
+    saved = overlay(config(), changes)
+    checkpoint.save(bench.folder / "cartpole-sticky0-s1", 512, {}, {"config": saved.to_dict()}, score=None)
+    if difference is None:
+        assert bench(seeds=1, stickies=(0.0,)) == [("cartpole-sticky0-s1", True)]
+        return
+    with pytest.raises(SweepError, match=rf"its run cartpole-sticky0-s1 goes on .* \({difference}\); give those, or name an"):
+        bench(seeds=1)
+    assert [path.name for path in bench.folder.iterdir()] == ["cartpole-sticky0-s1"]
+
+
+def test_a_done_training_may_be_continued_by_hand(bench):
+    bench(seeds=1, stickies=(0.0,))
+    longer = overlay(config(), {"ppo": {"total_steps": 20_000_000}})
+    checkpoint.save(bench.folder / "cartpole-sticky0-s1", 1024, {}, {"config": longer.to_dict()}, score=None)
+    assert bench(seeds=1, stickies=(0.0,)) == []
 
 
 def test_episodes_without_sticky_actions_begin_with_no_ops_if_the_game_has_them(tmp_path):
