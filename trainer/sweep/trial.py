@@ -64,7 +64,7 @@ class Training:
     """
 
     def __init__(self, folder: Path, arguments: Sequence[str | Path], mark: str = ""):
-        self.folder, self._metrics = folder, MetricsReader(folder)
+        self.folder, self._metrics, self._interrupted = folder, MetricsReader(folder), False
         with open_new(folder / OUTPUT) as output:
             # start_new_session: the terminal sends Ctrl-C only to the caller, which then ends the training
             self._process = subprocess.Popen([*program_command(), *arguments], stdin=subprocess.DEVNULL, stdout=output,
@@ -82,12 +82,13 @@ class Training:
         return self._metrics.read()
 
     def interrupt(self) -> None:
-        """Let it write a checkpoint and end."""
-        if self._process.poll() is None:
+        """Let it write a checkpoint and end. Only the first call counts: a second SIGINT would end it without a checkpoint."""
+        if not self._interrupted and self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
+        self._interrupted = True
 
     def end(self) -> None:
-        """Interrupt it, and kill it after PATIENCE seconds. A second Ctrl-C kills it at once."""
+        """Interrupt it if it is not yet, and kill it after PATIENCE seconds. A second Ctrl-C kills it at once."""
         try:
             self.interrupt()
             self.ended(PATIENCE)

@@ -18,7 +18,7 @@ from trainer.config.preset import preset_file
 from trainer.sweep import trial as trial_module
 from trainer.sweep.storage import default_storage, open_storage
 from trainer.sweep.study import counted, load_study
-from trainer.sweep.trial import MetricsReader, TrialFailed, run_trial
+from trainer.sweep.trial import MetricsReader, Training, TrialFailed, run_trial
 
 ROOT = Path(__file__).parents[3]
 SPACE_FILE = """\
@@ -46,6 +46,33 @@ def run_trial(config, folder, watch, options, mark):
 sweep.run_trial, report._PICTURES = run_trial, {}
 sys.exit(main(sys.argv[1:]))
 """
+COUNTS_SIGNALS = """\
+import pathlib, signal, sys, time
+count, file = 0, pathlib.Path(sys.argv[1])
+def note(*_):
+    global count
+    count += 1
+signal.signal(signal.SIGINT, note)
+file.touch()
+while not count:
+    time.sleep(0.01)
+time.sleep(0.5)
+file.write_text(str(count))
+"""
+
+
+@pytest.mark.parametrize("interrupts", [0, 1, 2])
+def test_a_training_is_interrupted_once_however_often_it_is_told(tmp_path, monkeypatch, interrupts):
+    """A second SIGINT ends a training at once, without its checkpoint."""
+    monkeypatch.setattr(trial_module, "program_command", lambda: [sys.executable, "-c", COUNTS_SIGNALS])
+    training = Training(tmp_path, [tmp_path / "signals"])
+    while not (tmp_path / "signals").exists():
+        assert not training.ended(0.01)
+    for _ in range(interrupts):
+        training.interrupt()
+        assert not training.ended(0.1)  # signals that come at once count as one
+    training.end()
+    assert (tmp_path / "signals").read_text() == "1"
 
 
 @pytest.mark.parametrize(("words", "sentence"), [
