@@ -80,10 +80,16 @@ class Tasks:
     def __init__(self, study: optuna.Study, tasks: Sequence[Task]):
         self.study, self.tasks = study, {task.name: task for task in tasks}
         self._beats: dict[int, float] = {}
+        self._own: dict[int, FrozenTrial] = {}  # by number: those that this process has begun and not ended
         self._offer(again=True)
 
     def take(self) -> tuple[FrozenTrial, Task] | None:
-        """Take a task that nobody has taken; None if there is none. Tasks of dead processes are offered again."""
+        """Take a task that nobody has taken; None if there is none. Tasks of dead processes are offered again.
+
+        Our own trials beat first: they could not while the computer slept.
+        """
+        for trial in self._own.values():
+            self.beat(trial)
         fail_the_dead(self.study)
         self._offer(again=False)
         order = list(self.tasks)
@@ -100,10 +106,10 @@ class Tasks:
 
     def beat(self, trial: FrozenTrial) -> None:
         """Note that the process of a trial lives; other machines take the task over after some time without it."""
-        now = time.monotonic()
-        if isinstance(self.study._storage, BaseHeartbeat) and now >= self._beats.get(trial.number, 0.0):
+        now = time.time()  # the monotonic clock stands still while the computer sleeps
+        if isinstance(self.study._storage, BaseHeartbeat) and abs(now - self._beats.get(trial.number, 0.0)) >= _BEAT:
             self.study._storage.record_heartbeat(trial._trial_id)
-            self._beats[trial.number] = now + _BEAT
+            self._beats[trial.number] = now
 
     def done(self, trial: FrozenTrial, facts: dict[str, Any]) -> None:
         """Note the results of a training. facts: with "evaluations", the first of them the main one."""
@@ -157,6 +163,7 @@ class Tasks:
         """Take a waiting trial; False if another process was faster."""
         with contextlib.suppress(optuna.exceptions.UpdateFinishedTrialError):
             if self.study._storage.set_trial_state_values(trial._trial_id, TrialState.RUNNING):
+                self._own[trial.number] = trial
                 self.beat(trial)
                 return True
         return False
@@ -166,5 +173,6 @@ class Tasks:
             self.study._storage.set_trial_user_attr(trial._trial_id, key, value)
 
     def _end(self, trial: FrozenTrial, state: TrialState, value: float | None = None) -> None:
+        self._own.pop(trial.number, None)
         with contextlib.suppress(optuna.exceptions.UpdateFinishedTrialError):
             self.study._storage.set_trial_state_values(trial._trial_id, state, None if value is None else [value])

@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 import optuna
 import pytest
+import sqlalchemy
 
 from trainer.config.games import GameName
 from trainer.errors import SweepError
@@ -64,6 +66,19 @@ def test_the_task_of_a_dead_process_with_our_number_is_taken_over(tasks, monkeyp
         assert tasks().take()[1].name == "t1"
     one = tasks()
     assert [entry and entry[1].name for entry in (one.take(), one.take(), one.take())] == ["t1", "t2", None]
+
+
+def test_a_process_does_not_take_its_own_task_for_dead_after_the_computer_slept(tasks, monkeypatch):
+    """The storage's clock goes on meanwhile, and the monotonic one does not."""
+    one, now = tasks(), time.time()
+    trial, _ = one.take()
+    if (database := getattr(one.study._storage, "_backend", None)) and hasattr(database, "engine"):
+        with database.engine.begin() as connection:
+            connection.execute(sqlalchemy.text("update trial_heartbeats set heartbeat = datetime('now', '-1 hour')"))
+    monkeypatch.setattr(tasks_module.time, "time", lambda: now + 3600)
+    assert [entry and entry[1].name for entry in (one.take(), one.take())] == ["t2", None]
+    one.done(trial, {"evaluations": [{"mean": 3.0}]})
+    assert list(one.results()) == ["t1"]
 
 
 def test_a_storage_that_fails_leaves_no_training_running(tmp_path):
