@@ -72,7 +72,8 @@ def main(argv: list[str]) -> None:
     else:
         columns, rows = several_runs.table(members) if groups is None else several_runs.group_table(groups)
         show(columns, rows, Terminal(), columns[1:])
-        runs = [one.run for one in members]
-        for line in warnings(runs) if groups is None else [*map(sentence, facts["improvements"]), *notes(runs)]:
+        lines = (warnings([one.run for one in members]) if groups is None
+                 else [*map(sentence, facts["improvements"]), *notes(several_runs.runs_of(groups))])
+        for line in lines:
             say(line)
         say(f"{options.out}: the curves")

@@ -15,7 +15,7 @@ from trainer.files import read_file, read_json, writing
 from trainer.log.numbers import count, duration, number
 from trainer.results import html
 from trainer.results.groups import improvements, notes, sentence
-from trainer.results.several_runs import group_table, grouped, labels, read, scores_of
+from trainer.results.several_runs import group_table, grouped, labels, read, runs_of, scores_of
 from trainer.results.svg import COLOURS, Line, chart
 from trainer.runs.evaluation import text
 from trainer.runs.folder import CONFIG
@@ -104,13 +104,16 @@ def _episodes(summary: dict[str, Any]) -> str:
 
 
 def _statistics(runs: dict[str, Run], folders: Sequence[Path]) -> list[str]:
-    """The statistics of groups of runs of one game; empty if there is nothing to compare."""
-    if len(runs) < 2 or len({run.game.short for run in runs.values()}) > 1 or any(run.score is None for run in runs.values()):
+    """The statistics of groups of runs of one game; empty if there is nothing to compare.
+
+    Runs without a score are left out and named, as by `compare`.
+    """
+    if sum(run.score is not None for run in runs.values()) < 2 or len({run.game.short for run in runs.values()}) > 1:
         return []
     skipped: list[str] = []
-    groups = grouped(read(folders, "steps"), skipped.append)
+    groups = grouped(read(folders, "steps", folders, skipped.append), skipped.append)
     columns, rows = group_table(groups)
-    lines = [*skipped, *map(sentence, improvements(scores_of(groups))), *notes(list(runs.values()))]
+    lines = [*skipped, *map(sentence, improvements(scores_of(groups))), *notes(runs_of(groups))]
     return [html.table(columns, rows, columns[2:]), *(f'<p class="dim">{html.escape(line)}</p>\n' for line in lines)]
 
 

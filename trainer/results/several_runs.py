@@ -194,9 +194,14 @@ def group_table(groups: dict[str, list[Member]]) -> tuple[list[str], list[list[s
     return ["settings", "seeds", "steps", "minutes", "score", "best", "evaluation", "95% interval", "iqm", "human"], rows
 
 
+def runs_of(groups: dict[str, list[Member]]) -> list[Run]:
+    """The runs in the groups, without those that `grouped` left out."""
+    return [member.run for members in groups.values() for member in members]
+
+
 def scores_of(groups: dict[str, list[Member]]) -> dict[str, np.ndarray]:
     """The scores of each group's runs (runs,): of the evaluations, or if a run has none, of recent episodes."""
-    kind = score_of([member.run for members in groups.values() for member in members])
+    kind = score_of(runs_of(groups))
     return {label: np.array([getattr(member.run, kind) for member in members], float) for label, members in groups.items()}
 
 
@@ -210,7 +215,7 @@ def facts(members: Sequence[Member], groups: dict[str, list[Member]] | None) -> 
         return found
     scores = scores_of(groups)
     curves = profiles(scores)
-    return found | {"scores": score_of([one.run for one in members]), "improvements": improvements(scores),
+    return found | {"scores": score_of(runs_of(groups)), "improvements": improvements(scores),
                     "groups": [{"settings": label, "seeds": [one.run.seed for one in groups[label]], **about(scores[label]),
                                 "profile": curves[label]} for label in groups]}
 

@@ -194,8 +194,8 @@ def test_names_are_no_formulas_in_pictures(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("evaluation", [None, 3])
 def test_runs_of_a_game_in_files_of_two_machines_are_compared_with_a_warning(tmp_path, monkeypatch, capsys, words, evaluation):
     monkeypatch.chdir(tmp_path)
-    for name in ("a", "b"):
-        make_run(tmp_path / "runs" / f"mine-{name}", game=f"/home/{name}/mine.pyx", evaluation=evaluation)
+    for seed, name in enumerate("ab", 1):
+        make_run(tmp_path / "runs" / f"mine-{name}", game=f"/home/{name}/mine.pyx", evaluation=evaluation, seed=seed)
     warning = "careful: mine is /home/a/mine.pyx and /home/b/mine.pyx: their scores compare only if it is the same game"
     assert warning in run(capsys, f"compare runs/mine-a runs/mine-b {words}").splitlines()
 

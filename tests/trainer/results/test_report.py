@@ -71,6 +71,15 @@ def test_a_report_of_several_runs_has_them_side_by_side_with_statistics(tmp_path
         assert part in text
 
 
+@pytest.mark.parametrize("scored", [1, 2, 3])
+def test_a_run_without_a_score_is_left_out_of_the_statistics_and_named(tmp_path, scored):
+    folders = [make_run(tmp_path / f"run{seed}", seed=seed, scores=(1.0, 2.0) if seed <= scored else (None,))
+               for seed in (1, 2, 3, 4)]
+    text = " ".join(Page(report.page(folders)).texts)
+    named = f"left out, since none of their episodes has ended yet: {', '.join(map(str, folders[scored:]))}"
+    assert (named in text) == ("Over the seeds" in text) == (scored > 1)
+
+
 @pytest.mark.parametrize("games", [("breakout", "pong"), ("gym:CartPole-v1", "cartpole")])
 def test_runs_of_different_games_have_no_common_statistics(tmp_path, games):
     folders = [make_run(tmp_path / f"run{index}", game=game) for index, game in enumerate(games)]

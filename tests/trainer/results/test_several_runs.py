@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from run_support import make_run
+from run_support import make_run, summary
 
 from trainer.__main__ import main
 from trainer.config.sections import ADDED_LATER
@@ -95,6 +95,23 @@ def test_a_run_that_is_there_twice_does_not_narrow_an_interval(tmp_path, monkeyp
     assert (after["mean_interval"], sorted(after["seeds"])) == (before["mean_interval"], [1, 2, 3])
     assert main(["report", "run", "--out", "report.html"]) == 0
     assert "left out of the groups, since another run there has" in (tmp_path / "report.html").read_text()
+
+
+def test_a_run_that_is_left_out_of_the_groups_has_no_say_in_their_score_or_warnings(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    members(tmp_path / "runs", evaluation=(1.0, 2.0, 6.0))
+    for name, evaluation in (("unfinished", None), ("sticky", summary(5.0, sticky=0.25))):
+        folder = make_run(tmp_path / "runs" / f"run-{name}", seed=2, scores=(1.0,))  # run-1, of seed 2 too, is longer
+        if evaluation is not None:
+            (folder / "evaluation.json").write_text(json.dumps(evaluation))
+    assert main(["compare", "run", "--group", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["scores"] == "evaluation"
+    assert main(["compare", "run", "--group"]) == 0
+    printed = capsys.readouterr().out
+    assert main(["report", "run", "--out", "report.html"]) == 0
+    for text in (printed, (tmp_path / "report.html").read_text()):
+        assert "statistics of the mean score of each run" in text
+        assert "protocols" not in text and "recent episodes of the training" not in text
 
 
 def test_the_curve_of_a_group_covers_what_all_of_its_runs_have(tmp_path):
