@@ -64,7 +64,7 @@ class Evaluation(NamedTuple):
         """The protocol; of the returns mean, median, lowest, highest, standard error, 95% interval of the mean; mean length;
         the number of episodes that were truncated.
 
-        Equal episodes, from the first observation to the last action, count as one score in standard error and interval.
+        Equal episodes, in all observations, actions and rewards, count as one score in standard error and interval.
         """
         returns = self.returns
         first, count = scores.groups(self.fingerprints)
@@ -143,6 +143,8 @@ def _play(policy: Policy, pipeline: Pipeline, seed: int, greedy: bool, kept: int
         lengths[ended.environments[first]] = ended.lengths[first]
         truncated[ended.environments[first]] = slab.host["truncated"][ended.environments[first]]
         running[ended.environments] = False
+        for name in ("reward", "observation"):  # of those that go on: behind an end another episode is observed
+            fingerprints.add(slab.host[name], running)
         pipeline.hold(ended.environments)
         if tick:
             tick(count - int(running.sum()), count, f"have ended, at step {step:,}")

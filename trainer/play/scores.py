@@ -6,26 +6,38 @@ from trainer.results.statistics import student_quantile
 
 RESAMPLES = 10_000  # of the bootstrap
 FEWEST = 5          # different episodes for the bootstrap's percentiles: those of 3 cover the mean in 73% of cases, not in 95%
+_AT_ONCE = 2**18    # groups of 4 bytes that are taken at once, for the caches
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio, odd: a product with it mixes the bits
 
 
 class Fingerprints:
-    """A number for each of E episodes, equal for episodes with the same first observation, actions and return.
+    """A number for each of E episodes, equal for episodes with the same observations, actions and rewards.
 
-    Greedy actions without sticky actions play the same episode again and again, from the few starts that a game has.
+    Greedy actions without sticky actions play the same episode again and again, from the few starts that a game has. Where
+    chance decides, as in Blackjack, episodes with the same few actions differ in what was observed or scored.
+
+    Each part is multiplied by random 64-bit weights, one for each 4 bytes, and summed: two different parts have the same sum
+    with a probability of 2^-32 or less (Lemire and Kaser, 2014, "Strongly universal string hashing is fast").
     """
 
     def __init__(self, count: int):
         self.numbers = np.zeros(count, np.uint64)
+        self._weights = np.empty(0, np.uint64)  # odd
 
     def add(self, part: np.ndarray, running: np.ndarray):
         """Take a part of each episode, such as its next action.
 
         part: (E, ...), any dtype. running: (E,) bool, False after the end.
         """
-        rows = np.ascontiguousarray(part).reshape(len(running), -1).view(np.uint8)
-        for column in rows.T:
-            self.numbers[running] = (self.numbers[running] ^ column[running].astype(np.uint64)) * _FACTOR + np.uint64(1)
+        rows, size = np.flatnonzero(running), part[:1].nbytes
+        words = -(-size // 4)
+        if words > len(self._weights):
+            self._weights = np.random.default_rng(0).integers(2**64, size=words, dtype=np.uint64) | np.uint64(1)
+        many = _AT_ONCE // words + 1
+        for some in (rows[low: low + many] for low in range(0, len(rows), many)):
+            taken = np.zeros((len(some), 4 * words), np.uint8)
+            taken[:, :size] = np.ascontiguousarray(part[some]).reshape(len(some), -1).view(np.uint8)
+            self.numbers[some] = (self.numbers[some] ^ taken.view(np.uint32) @ self._weights[:words]) * _FACTOR + np.uint64(1)
 
 
 def groups(fingerprints: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

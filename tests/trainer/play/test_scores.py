@@ -21,6 +21,23 @@ def test_episodes_are_equal_if_all_their_parts_are():
     assert (first.tolist(), count.tolist()) == ([0, 2, 3], [2, 1, 1])
 
 
+@pytest.mark.parametrize("shape", [(1,), (3,), (7, 5), (600, 900)])
+def test_one_byte_of_a_part_makes_an_episode_another_one(shape):
+    """Also the highest bit of two numbers at once."""
+    part = np.random.default_rng(1).integers(256, size=shape, dtype=np.uint8)
+    episodes = np.stack([part] * 5)
+    for row, places in ((1, [0]), (2, [-1]), (3, [0, -1])):
+        for place in dict.fromkeys(np.arange(part.size)[places].tolist()):
+            episodes[row].flat[place] ^= 0x80
+    episodes[1].flat[0] ^= 0x01
+    fingerprints = scores.Fingerprints(5)
+    fingerprints.add(episodes, np.array([True, True, True, True, True]))
+    assert len(scores.groups(fingerprints.numbers)[0]) == len(np.unique(episodes.reshape(5, -1), axis=0))
+    alone = scores.Fingerprints(5)
+    alone.add(episodes, np.arange(5) == 3)
+    assert alone.numbers[3] == fingerprints.numbers[3] and not alone.numbers[[0, 1, 2, 4]].any()
+
+
 @pytest.mark.parametrize(("parts", "groups"), [([[1, 1], [2, 2]], 1), ([[1, 2], [2, 1]], 2), ([[0, 1], [0, 0]], 2)])
 def test_the_order_of_the_parts_matters(parts, groups):
     fingerprints = scores.Fingerprints(2)
@@ -37,25 +54,43 @@ def test_an_episode_that_has_ended_takes_no_more_parts():
 
 
 class Lottery(gymnasium.Env):
-    """One step, and a random score. Episodes look the same before their end."""
+    """Three steps after the same observation. Chance decides: what is seen, how rewards add up to 0, or the score.
+
+    chance: "observation", "reward", "score", or "none".
+    """
 
     observation_space = gymnasium.spaces.Box(-1, 1, (2,), np.float32)
     action_space = gymnasium.spaces.Discrete(2)
 
+    def __init__(self, chance):
+        self.chance = chance
+
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
+        self.steps = 0
         return np.zeros(2, np.float32), {}
 
     def step(self, action):
-        return np.zeros(2, np.float32), float(self.np_random.normal()), True, False, {}
+        self.steps += 1
+        if self.steps == 1:
+            self.drawn = float(self.np_random.uniform())
+        seen = np.full(2, self.drawn if self.chance == "observation" and self.steps == 1 else 0.0, np.float32)
+        reward = {"reward": (self.drawn, -self.drawn, 0.0), "score": (0.0, 0.0, self.drawn)}.get(self.chance, (0.0,) * 3)
+        return seen, reward[self.steps - 1], self.steps == 3, False, {}
 
 
-def test_episodes_with_other_scores_are_not_equal(monkeypatch):
-    monkeypatch.setitem(gymnasium.registry, "Lottery-v0", gymnasium.envs.registration.EnvSpec("Lottery-v0", Lottery))
+@pytest.mark.parametrize(("chance", "different"), [("observation", 5), ("reward", 5), ("score", 5), ("none", 1)])
+def test_episodes_are_equal_if_observations_actions_and_rewards_are(monkeypatch, chance, different):
+    """A policy that has few actions to choose from plays the same ones again."""
+    spec = gymnasium.envs.registration.EnvSpec("Lottery-v0", Lottery, kwargs={"chance": chance})
+    monkeypatch.setitem(gymnasium.registry, "Lottery-v0", spec)
     game, env = GameName("gym:Lottery-v0"), EnvConfig(num_threads=1)
     policy = make_policy(PolicyConfig(encoder_size=8, lstm_size=8), make_source(game, env, 1, 0), 1, torch.float32)
+    with torch.no_grad():
+        for parameter in policy.parameters():
+            parameter.zero_()  # the most likely action is the first
     summary = evaluate.play(policy, game, env, episodes=5, seed=1, greedy=True).summary()
-    assert summary["different_episodes"] == 5 and summary["mean_interval"] is not None
+    assert summary["different_episodes"] == different and (summary["mean_interval"] is None) == (different == 1)
 
 
 def test_repeated_episodes_do_not_narrow_the_interval():
