@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import head, score
+from benchmarks.pages import make_page
 from benchmarks.scores import seeds
 from trainer.log.text import markdown
 from trainer.results import published, statistics
@@ -168,7 +169,8 @@ def kind(one: dict[str, Any]) -> tuple[str, bool]:
 
 
 def main(argv: list[str] | None = None):
-    seeds.make_page("scores.atari", __doc__, argv, facts, page, functools.partial(seeds.with_published, kind=kind))
+    make_page("scores.atari", __doc__, argv, facts, page, functools.partial(seeds.with_published, kind=kind),
+              functools.partial(seeds.key, kind=kind))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import head, score
+from benchmarks.pages import make_page
 from benchmarks.scores import seeds
 from benchmarks.scores.scales import merged, option
 from trainer.config.config import Config, without_effect
@@ -76,7 +77,7 @@ def page(trainings: list[dict[str, Any]]) -> str:
 
 
 def main(argv: list[str] | None = None):
-    seeds.make_page("scores.no_preset", __doc__, argv, facts_of, page, functools.partial(merged, key=key))
+    make_page("scores.no_preset", __doc__, argv, facts_of, page, functools.partial(merged, key=key), key)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import head, score
+from benchmarks.pages import make_page
 from benchmarks.scores import seeds
 from trainer.config.before_parse import option_of, written
 from trainer.config.games import GameName
@@ -144,7 +145,7 @@ def merged(trainings: list[dict[str, Any]], file: Path,
 
 
 def main(argv: list[str] | None = None):
-    seeds.make_page("scores.scales", __doc__, argv, facts_of, page, merged)
+    make_page("scores.scales", __doc__, argv, facts_of, page, merged, key)
 
 
 if __name__ == "__main__":

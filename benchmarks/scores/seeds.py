@@ -18,24 +18,23 @@ import json
 import operator
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import envs_c
-from benchmarks.common import RESULTS, head, new_parser, publish, score
+from benchmarks.common import RESULTS, head, score
+from benchmarks.pages import make_page
 from trainer.config.config import Config, overlay, without_effect
 from trainer.config.games import GameName
 from trainer.config.preset import preset
 from trainer.config.sections import OF_THE_MACHINE
-from trainer.errors import RunError
 from trainer.log.text import markdown
 from trainer.results import published, statistics
 from trainer.results.groups import about
-from trainer.runs.folder import CONFIG
-from trainer.runs.summary import Run, read_run
+from trainer.runs.summary import Run
 
 COLUMNS = ["game", "reads", "sticky", "no-ops", "seeds", "steps", "minutes", "mean", "95% interval", "interquartile mean",
            "different", "greedy, mean", "greedy, different", "human-normalized", "PPO", "DQN", "Rainbow"]
@@ -80,16 +79,6 @@ bootstrap.
 """
 
 
-def finished(folders: Iterable[Path]) -> Iterator[Run]:
-    """The trainings in these folders that have ended with an evaluation."""
-    for folder in folders:
-        for path in sorted(folder.iterdir()):
-            if (path / CONFIG).is_file():
-                run = read_run(path)
-                if run.evaluations and not run.running and run.step >= run.total_steps:
-                    yield run
-
-
 def settings(config: dict[str, Any]) -> str:
     """A checksum of what a preset sets: all that is not a default, but for sticky actions, no-ops and the machine's threads.
     The weights that a training began with count too. The defaults are the first ones, so that a checksum stays."""
@@ -119,20 +108,24 @@ def protocol(one: dict[str, Any]) -> tuple[float, int]:
     return one["sticky"], one.get("noop_max", 0)
 
 
+def key(one: dict[str, Any], kind: Callable[[dict[str, Any]], Any] = operator.itemgetter("game")) -> tuple[Any, ...]:
+    """What makes a training another one. kind: of a training; those of one kind have the same settings."""
+    return kind(one), protocol(one), one["seed"]
+
+
 def with_published(trainings: list[dict[str, Any]], file: Path,
                    kind: Callable[[dict[str, Any]], Any] = operator.itemgetter("game")) -> list[dict[str, Any]]:
     """These trainings and those of a file that they do not replace. Says how many of it have other settings.
 
-    kind: of a training; those of one kind have the same settings.
+    kind: as for `key`.
     """
     now = {kind(one): one["settings"] for one in trainings}
-    done = {(kind(one), protocol(one), one["seed"]) for one in trainings}
-    others = [one for one in json.loads(file.read_text(encoding="utf-8"))
-              if (kind(one), protocol(one), one["seed"]) not in done]
+    done = {key(one, kind) for one in trainings}
+    others = [one for one in json.loads(file.read_text(encoding="utf-8")) if key(one, kind) not in done]
     kept = [one for one in others if now.get(kind(one), one["settings"]) == one["settings"]]
     if len(kept) < len(others):
         print(f"{len(others) - len(kept)} trainings of {file} are left out: their games have other settings now")
-    return sorted(trainings + kept, key=lambda one: (kind(one), protocol(one), one["seed"]))
+    return sorted(trainings + kept, key=lambda one: key(one, kind))
 
 
 @functools.cache
@@ -254,46 +247,8 @@ def steps_of(game: str, members: list[dict[str, Any]]) -> str:
     return f"{steps:.1f}M" + (f" of {whole:.1f}M" if steps < 0.9 * whole else "")
 
 
-def make_page(name: str, description: str, argv: list[str] | None, of_run: Callable[[Run], dict[str, Any]],
-              text: Callable[[list[dict[str, Any]]], str],
-              merged: Callable[[list[dict[str, Any]], Path], list[dict[str, Any]]] = with_published):
-    """The command of a page of trainings.
-
-    of_run: what the page keeps of each.
-    text: the page of all that are kept.
-    merged: these trainings and those of a file, for --add.
-    """
-    parser = new_parser(name, description)
-    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="folders of benches")
-    parser.add_argument("--out", type=Path, help="Markdown file for the page")
-    parser.add_argument("--add", action="store_true", help="keep the trainings that the .json beside --out has")
-    options = parser.parse_args(argv)
-    file = options.out and options.out.with_suffix(".json")
-    if options.add and not (file and file.is_file()):
-        parser.error(f"--add needs the .json of an earlier page beside --out, which is {file or 'not given'}: leave it out")
-    if not (options.folders or options.add):
-        parser.error("FOLDER is missing: name the folders of benches, or give --add to write the page of the .json again")
-    for folder in options.folders:
-        if not folder.is_dir():
-            parser.error(f"FOLDER must be the folder of a bench, not {folder}: `python -m trainer bench GAME --out {folder}` "
-                         "makes it")
-    try:
-        found = {folder: [of_run(run) for run in finished([folder])] for folder in options.folders}
-    except RunError as error:
-        parser.error(str(error))
-    if empty := [str(folder) for folder, runs in found.items() if not runs]:
-        parser.error(f"no training in {', '.join(empty)} has ended with an evaluation: FOLDER is a bench's, not a training's")
-    trainings = list(itertools.chain(*found.values()))
-    if options.add:
-        trainings = merged(trainings, file)
-    publish(text(trainings), options.out)
-    if file:
-        lines = ",\n".join(json.dumps(one) for one in trainings)
-        file.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
-
-
 def main(argv: list[str] | None = None):
-    make_page("scores.seeds", __doc__, argv, facts, page)
+    make_page("scores.seeds", __doc__, argv, facts, page, with_published, key)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from benchmarks.common import RESULTS
+from benchmarks.pages import finished
 from benchmarks.scores import atari
 from trainer.results.published import ATARI_5, PLAYERS, PPO, predicted_median
 
@@ -49,7 +50,7 @@ def test_a_training_whose_episodes_were_all_cut_off_is_named(there):
     five = [training(game, 1, 1000.0) | {"cut": False} for game in ATARI_5]
     assert f"{known} Without that:\n\nOver the 5 games" in atari.page([*five, stalled])
     assert f"{known} The 1 oldest trainings did not record it." in atari.page([whole, stalled, training("pong", 1, 3.0)])
-    run = next(atari.seeds.finished([there / "runs"]))
+    run = next(finished([there / "runs"]))
     limit, mean = run.evaluations[0]["protocol"]["time_limit"], run.evaluations[0]["mean_length"]
     assert mean < limit and not atari.facts(run)["cut"]
     run.evaluations[0]["mean_length"] = float(limit)
@@ -102,7 +103,7 @@ def test_a_curve_shows_nothing_later_than_its_columns():
 
 
 def test_a_curve_has_the_last_points_of_equal_parts_of_the_steps(there, monkeypatch):
-    run = next(atari.seeds.finished([there / "runs"]))
+    run = next(finished([there / "runs"]))
     entries = [{"step": run.step * k // 100, **({"score_mean": k / 3} if k > 14 else {})} for k in range(1, 101, 2)]
     monkeypatch.setattr(atari, "read_metrics", lambda folder: entries if folder == run.folder else [])
     assert atari.facts(run)["curve"] == [[run.step * k // 100, round(k / 3, 2)] for k in (19, 29, 39, 49, 59, 69, 79, 89, 99)]

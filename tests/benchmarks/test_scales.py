@@ -7,6 +7,7 @@ import pytest
 from pages_support import flat, number, result_rows, tables
 
 from benchmarks.common import RESULTS
+from benchmarks.pages import finished
 from benchmarks.scores import scales, seeds
 from trainer.runs.folder import CONFIG
 
@@ -64,7 +65,7 @@ def test_a_training_says_its_scales_as_on_the_command_line(there, changed, words
     del saved["config"]["ppo"]["normalize_steps"]  # as in a training from before this setting
     saved["config"]["ppo"].update(changed)
     file.write_text(json.dumps(saved))
-    assert scales.rule(next(seeds.finished([there / "runs"]))) == words  # CartPole, whose preset normalizes rewards
+    assert scales.rule(next(finished([there / "runs"]))) == words  # CartPole, whose preset normalizes rewards
 
 
 def test_trainings_of_the_file_stay_unless_a_folder_has_them_again(there, capsys):

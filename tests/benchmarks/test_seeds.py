@@ -1,5 +1,6 @@
 """The page of a bench (benchmarks/scores/seeds.py)."""
 
+import importlib
 import json
 import shutil
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from verb_support import rewrite
 
 from benchmarks.common import RESULTS
+from benchmarks.pages import finished
 from benchmarks.scores import seeds
 from trainer.config.config import overlay
 from trainer.config.games import GameName
@@ -36,8 +38,8 @@ def test_the_page_has_statistics_over_the_finished_seeds_of_each_game(there, cap
 
 def test_a_training_that_still_writes_its_evaluations_is_not_finished(there):
     with locked(there / "runs" / "two"):
-        assert [run.folder.name for run in seeds.finished([there / "runs"])] == ["one"]
-    assert [run.folder.name for run in seeds.finished([there / "runs"])] == ["one", "two"]
+        assert [run.folder.name for run in finished([there / "runs"])] == ["one"]
+    assert [run.folder.name for run in finished([there / "runs"])] == ["one", "two"]
 
 
 def test_trainings_of_an_earlier_page_stay_unless_they_are_replaced_or_have_other_settings(there, capsys):
@@ -149,7 +151,7 @@ def test_a_row_says_what_the_agent_reads(game, text):
 
 
 def test_settings_are_what_a_preset_changes(there):
-    one, *others = seeds.finished([there / "runs"])
+    one, *others = finished([there / "runs"])
     same = one.config | {"env": one.config["env"] | {"sticky": 0.25, "num_threads": 7}}
     assert {seeds.settings(each.config) for each in others} == {seeds.settings(one.config)} == {seeds.settings(same)}
     for section, change in (("ppo", {"gamma": 0.5}), ("run", {"init_from": "runs/other"})):
@@ -201,3 +203,15 @@ def test_a_folder_without_trainings_is_refused(folder, message, add, tmp_path, m
     with pytest.raises(SystemExit):
         seeds.main([folder, *add])
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["seeds", "atari", "scales", "no_preset"])
+def test_a_training_that_is_in_two_folders_is_refused(name, there, capsys):
+    """It would count as two seeds."""
+    shutil.copytree(there / "runs" / "one", there / "others" / "again")
+    command = importlib.import_module(f"benchmarks.scores.{name}").main
+    with pytest.raises(SystemExit):
+        command(["runs", "others", "--out", "page.md"])
+    assert ("FOLDER must hold each training once, but runs/one and others/again are the same game, protocol and seed 1: leave "
+            "one of them out") in capsys.readouterr().err
+    assert not Path("page.md").exists()
