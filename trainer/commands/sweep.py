@@ -12,6 +12,7 @@ from trainer.commands.arguments import admitted_training, from_one_checkpoint, g
 from trainer.config import Config
 from trainer.config.before_parse import is_given
 from trainer.config.fields import Section, matching, path_setting, within
+from trainer.config.games import GameName, whole
 from trainer.config.options import parse, parse_new, parse_some, refuse_run_options
 from trainer.errors import ConfigError, SettingError, SweepError
 from trainer.process import program_name
@@ -110,7 +111,7 @@ def _report(argv: list[str]) -> None:
     options, rest = parse_some(SweepOptions, argv[1:], "sweep GAME")
     if rest:
         raise ConfigError(f"--report does not accept options of training: leave {' '.join(rest)} out")
-    name = options.name or _plain(argv[0])
+    name = options.name or _plain(whole(argv[0]))
     folder = _folder(name, options)
     from trainer.sweep.folder import refuse_other
     from trainer.sweep.report import write_report
@@ -141,6 +142,7 @@ def _folder(name: str, options: SweepOptions) -> Path:
     return Path(options.out or f"runs/sweep-{name}")
 
 
-def _plain(game: str) -> str:
-    """A game's name, with _ for characters not allowed in the name of a sweep."""
-    return re.sub(r"[^\w.-]+", "_", Path(game).stem)
+def _plain(game: GameName) -> str:
+    """A game's name, with _ for characters not allowed in that of a sweep; a .pyx or a cartridge without folder and ending."""
+    own = game.is_file or game.cartridge_file is not None
+    return re.sub(r"[^\w.-]+", "_", Path(game).stem if own else Path(game).name)

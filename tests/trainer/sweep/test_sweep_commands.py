@@ -8,8 +8,9 @@ import optuna
 import pytest
 
 from trainer.__main__ import main
+from trainer.commands import sweep as sweep_command
 from trainer.config import Config
-from trainer.config.games import GameName
+from trainer.config.games import GameName, whole
 from trainer.config.preset import preset
 from trainer.runs import checkpoint
 from trainer.sweep import report as sweep_report
@@ -75,6 +76,17 @@ def test_a_failed_command_leaves_nothing(sweep, capsys, words, sentence):
     assert error.startswith("error: ") and error.count("\n") == 1
     assert sentence in error
     assert everything(sweep.folder) == []
+
+
+@pytest.mark.parametrize(("game", "name"), [
+    ("breakout", "breakout"), ("a/my_game.pyx", "my_game"), ("gym:CartPole-v1", "gym_CartPole-v1"),
+    ("atari:qbert", "atari_qbert"), ("gym:ALE/Pong-v5", "Pong-v5"), ("atari:a/mine.bin", "mine"),
+    ("gym:pkg:A", "gym_pkg_A"), ("pkg:A", "gym_pkg_A"), ("pkg.mod:A", "gym_pkg.mod_A"), ("pkg.other:B", "gym_pkg.other_B"),
+    ("a/mine.py:A", "mine.py_A"), ("a/mine.py:B", "mine.py_B")])
+def test_a_sweep_without_a_name_has_that_of_its_game_also_in_its_report(sweep, capsys, game, name):
+    assert sweep_command._plain(whole(game)) == name
+    assert sweep(f"{game} --report") == 2
+    assert f"there is no sweep at runs/sweep-{name};" in capsys.readouterr().err
 
 
 def test_a_report_does_not_write_into_another_programs_database(sweep, capsys):
