@@ -43,7 +43,8 @@ class BenchOptions(Section):
     name: str = name_setting("bench")
     """Name of the bench in its storage."""
     storage: str | None = None
-    """Storage of what is done: a database's URL, or journal:FILE in a shared folder. none: OUT/bench.db."""
+    """Storage of what is done: a database's URL, or journal:FILE in a shared folder. none: OUT/bench.db. With a journal only
+    its own machine notices that a process has died: give the same command there."""
     out: str | None = path_setting()
     """The bench's folder, for its runs and its table. none: runs/NAME."""
 

@@ -141,7 +141,7 @@ class _Work:
                     if not self.tasks.open:
                         return
                     if not waits:
-                        say("waiting for the trainings of other processes")
+                        say(f"waiting for the trainings of other processes{self.tasks.advice}")
                         waits = True
                     time.sleep(_WAIT)
                 self._watch()

@@ -140,6 +140,13 @@ class Tasks:
         """Tasks that wait, or that a process is working on."""
         return len({trial.user_attrs["task"] for trial in self._trials(TrialState.WAITING, TrialState.RUNNING)})
 
+    @property
+    def advice(self) -> str:
+        """What to do if one of the other processes has died, behind a line about them; "" where it is noticed by itself."""
+        return "" if isinstance(self.study._storage, BaseHeartbeat) else (
+            "; with a journal only its own machine notices that one has died: give the same command there, or end all "
+            "processes and go on with another --name and the same --out")
+
     def _trials(self, *states: TrialState) -> list[FrozenTrial]:
         """The trials of our tasks."""
         return [trial for trial in self.study.get_trials(deepcopy=False, states=states)

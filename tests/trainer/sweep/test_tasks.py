@@ -81,6 +81,21 @@ def test_a_process_does_not_take_its_own_task_for_dead_after_the_computer_slept(
     assert list(one.results()) == ["t1"]
 
 
+def test_a_bench_that_waits_says_what_to_do_where_nothing_tells_of_a_death_on_another_machine(tasks, monkeypatch, capsys):
+    """With a journal. A database has heartbeats."""
+    others = tasks()
+    running = [others.take()[0] for _ in range(2)]
+    work = bench._Work(SimpleNamespace(jobs=1), tasks())
+    monkeypatch.setattr(bench.time, "sleep", lambda seconds: [
+        others.done(trial, {"evaluations": [{"mean": 3.0}]}) for trial in running])
+    work.run()
+    line, = capsys.readouterr().out.splitlines()
+    journal = hasattr(others.study._storage, "_replay_result")
+    assert line == "waiting for the trainings of other processes" + (
+        "; with a journal only its own machine notices that one has died: give the same command there, or end all processes "
+        "and go on with another --name and the same --out" if journal else "")
+
+
 def test_a_storage_that_fails_leaves_no_training_running(tmp_path):
     ended = []
 
