@@ -107,9 +107,9 @@ def run_bench(plan: Plan, name: str, url: str) -> None:
     """
     listed = plan.tasks
     with storage_errors(url):
-        _refuse_other_runs(plan, name, url)
         with made(plan.folder):
             refuse_links(plan.folder, ".*")
+            _refuse_other_runs(plan, name, url)
             tasks = Tasks(open_bench(open_storage(url), name, plan.settings), listed)
         say(f"bench {name}: {len(tasks.results())} of {len(listed)} trainings done, {plan.jobs or cores()} at once, in "
                f"{plan.folder}")
@@ -238,7 +238,7 @@ def _difference(plan: Plan, task: Task) -> str | None:
     from trainer.runs import checkpoint  # loads torch
     try:
         saved = checkpoint.read_config(checkpoint.latest(folder))
-    except CheckpointError:
+    except (CheckpointError, ConfigError):
         return None
     return first_difference(*(_of_a_score(replace(config, game=place_of(config.game, task.game)))
                               for config in (saved, plan.config_of(task))))

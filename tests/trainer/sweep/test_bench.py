@@ -205,6 +205,13 @@ def test_a_run_of_other_settings_is_refused_before_any_training_starts(bench, ch
     assert [path.name for path in bench.folder.iterdir()] == ["cartpole-sticky0-s1"]
 
 
+def test_a_run_that_cannot_be_read_is_left_to_its_training_which_names_the_reason(bench):
+    for seed, meta in ((1, {"config": {"of": "another version"}}), (2, {"config": config(seed=2).to_dict()})):
+        path = checkpoint.save(bench.folder / f"cartpole-sticky0-s{seed}", 512, {}, meta, score=None)
+    path.write_bytes(b"damaged")
+    assert bench(seeds=2, stickies=(0.0,)) == [("cartpole-sticky0-s1", True), ("cartpole-sticky0-s2", True)]
+
+
 def test_a_done_training_may_be_continued_by_hand(bench):
     bench(seeds=1, stickies=(0.0,))
     longer = overlay(config(), {"ppo": {"total_steps": 20_000_000}})
