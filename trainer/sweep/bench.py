@@ -221,7 +221,7 @@ def _refuse_other_runs(plan: Plan, name: str, url: str) -> None:
     other = {task.name: difference for task in plan.tasks if (difference := _difference(plan, task))}
     if other and (study := find_study(url, name)):
         for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
-            other.pop(trial.user_attrs.get("task"), None)
+            other.pop(str(trial.user_attrs.get("task")), None)
     for run, difference in other.items():
         raise SweepError(f"--out must be a folder without runs of other settings, not {plan.folder}: its run {run} goes on "
                          f"only with the settings of its start ({difference}); give those, or name another --out")
@@ -240,8 +240,8 @@ def _difference(plan: Plan, task: Task) -> str | None:
         saved = checkpoint.read_config(checkpoint.latest(folder))
     except (CheckpointError, ConfigError):
         return None
-    return first_difference(*(_of_a_score(replace(config, game=place_of(config.game, task.game)))
-                              for config in (saved, plan.config_of(task))))
+    saved = replace(saved, game=place_of(saved.game, task.game))
+    return first_difference(_of_a_score(saved), _of_a_score(plan.config_of(task)))
 
 
 def _of_a_score(config: Config) -> dict[str, Any]:
