@@ -2,6 +2,7 @@
 
 import ast
 import os
+import shlex
 import sys
 import tomllib
 from pathlib import Path
@@ -15,6 +16,7 @@ from setuptools import PEP420PackageFinder
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = SETTINGS["project"]
 TRAINING = "requirements.txt"
+DARWIN = sys.platform == "darwin"
 TARGETS = ("help", "setup", "dev", "cuda", "breakout", "test", "learn", "lint", "types", "pages", "docs", "arcade", "bench",
            "mutants", "bench-compare", "asm", "sanitize", "crafted", "fuzz", "wheel", "isa", "peers", "clean")
 
@@ -112,3 +114,24 @@ def test_make_alone_lists_every_target_with_a_line():
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_target_can_be_made(target):
     assert run("make", "-n", target).returncode == 0
+
+
+MADE = [".venv/pyvenv.cfg", "build/wheels/a.whl", "dist/a.whl", "insertcoin.egg-info/PKG-INFO", ".pytest_cache/a", ".ruff_cache/a",
+        ".mypy_cache/a", ".import_linter_cache/a", "trace.json.gz", "envs_c/pong.so", "envs_c/games/deep/pong.c",
+        "trainer/__pycache__/a.pyc", "tests/__pycache__/a.pyc", f"home/{'Library/Caches' if DARWIN else '.cache'}/envs_c/a/b.so"]
+KEPT = ["runs/x/config.json", "runs/x/policy.so", "runs/x/__pycache__/a.pyc", "envs_c/pong.pyx", "envs_c/games/deep/pong.pxd",
+        "trainer/ppo.py", "docs/a.c", f"home/{'Library/Caches' if DARWIN else '.cache'}/other/a.so"]
+
+
+def test_make_clean_removes_what_the_commands_made_and_keeps_the_runs(tmp_path):
+    for name in [*MADE, *KEPT]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "Makefile").write_text((ROOT / "Makefile").read_text(encoding="utf-8"), encoding="utf-8")
+    home = {"HOME": tmp_path / "home", "XDG_CACHE_HOME": ""}
+    words = shlex.split(run("make", "-n", "clean", cwd=tmp_path, **home).stdout)
+    far = [word for word in words if word.startswith(("/", "~", "..")) and not Path(word).is_relative_to(tmp_path / "home")]
+    assert "rm" in words and far == []  # before anything is removed
+    assert run("make", "clean", cwd=tmp_path, **home).returncode == 0
+    left = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()]
+    assert sorted(left) == sorted([*KEPT, "Makefile"])
