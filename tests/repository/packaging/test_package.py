@@ -16,7 +16,6 @@ from setuptools import PEP420PackageFinder
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = SETTINGS["project"]
 TRAINING = "requirements.txt"
-DARWIN = sys.platform == "darwin"
 TARGETS = ("help", "setup", "dev", "cuda", "breakout", "test", "learn", "lint", "types", "pages", "docs", "arcade", "bench",
            "mutants", "bench-compare", "asm", "sanitize", "crafted", "fuzz", "wheel", "isa", "peers", "clean")
 
@@ -116,11 +115,12 @@ def test_every_target_can_be_made(target):
     assert run("make", "-n", target).returncode == 0
 
 
-MADE = [".venv/pyvenv.cfg", "build/wheels/a.whl", "dist/a.whl", "insertcoin.egg-info/PKG-INFO", ".pytest_cache/a", ".ruff_cache/a",
-        ".mypy_cache/a", ".import_linter_cache/a", "trace.json.gz", "envs_c/pong.so", "envs_c/games/deep/pong.c",
-        "trainer/__pycache__/a.pyc", "tests/__pycache__/a.pyc", f"home/{'Library/Caches' if DARWIN else '.cache'}/envs_c/a/b.so"]
-KEPT = ["runs/x/config.json", "runs/x/policy.so", "runs/x/__pycache__/a.pyc", "envs_c/pong.pyx", "envs_c/games/deep/pong.pxd",
-        "trainer/ppo.py", "docs/a.c", f"home/{'Library/Caches' if DARWIN else '.cache'}/other/a.so"]
+CACHE = "home/Library/Caches" if sys.platform == "darwin" else "home/.cache"
+MADE = [".venv/pyvenv.cfg", "build/wheels/a.whl", "dist/a.whl", "insertcoin.egg-info/PKG-INFO", ".pytest_cache/a",
+        ".ruff_cache/a", ".mypy_cache/a", ".import_linter_cache/a", "trace.json.gz", "envs_c/pong.so", "envs_c/games/pong.c",
+        "trainer/__pycache__/a.pyc", "tests/__pycache__/a.pyc", f"{CACHE}/envs_c/a/b.so"]
+KEPT = ["runs/x/config.json", "runs/x/policy.so", "runs/x/__pycache__/a.pyc", "envs_c/pong.pyx", "envs_c/games/pong.pxd",
+        "trainer/ppo.py", "docs/a.c", f"{CACHE}/other/a.so"]
 
 
 def test_make_clean_removes_what_the_commands_made_and_keeps_the_runs(tmp_path):
