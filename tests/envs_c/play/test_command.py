@@ -66,7 +66,7 @@ def test_the_window_is_as_large_and_the_game_as_fast_as_asked(typist, monkeypatc
     assert all(seconds > 1000 * 2 / 60 * 0.9 for seconds in waited)  # the time of two frames, a thousand times as slow
 
 
-def test_a_seed_and_options_are_the_games(capsys, typist):
+def test_options_are_the_games(capsys, typist):
     typist({"right", "space"})
 
     def played(words):
@@ -75,6 +75,14 @@ def test_a_seed_and_options_are_the_games(capsys, typist):
     once = played("breakout --seed 3 --options lives=1")
     assert once == played("breakout --options lives=1 --seed 3")
     assert int(played("breakout --seed 3 --options lives=2").split()[-2]) > int(once.split()[-2])
+
+
+def test_the_same_seed_begins_the_same_game_and_another_one_another(monkeypatch):
+    pictures = []
+    monkeypatch.setattr(command, "show", lambda played, **_: pictures.append(played.picture().tobytes()))
+    for seed in (3, 3, 4):
+        assert main(["play", "snake", "--seed", str(seed)]) == 0
+    assert pictures[0] == pictures[1] != pictures[2]
 
 
 def test_a_game_of_ones_own_is_played_by_its_path(capsys, typist, tmp_path):
