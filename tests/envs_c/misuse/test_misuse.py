@@ -10,7 +10,7 @@ import pytest
 from support import vector
 
 import envs_c
-from envs_c import Batch, Busy, Closed, ContractError, EnvsError, InvalidArgument, VecEnv
+from envs_c import Batch, Busy, Closed, ContractError, InvalidArgument, VecEnv
 from envs_c.engine.engine import Engine
 from envs_c.engine.vecenv import BUFFERS
 from envs_c.game import Game
@@ -231,19 +231,25 @@ def test_two_threads_never_mix_their_actions(toy):
     """Each step of the Gymnasium interface is whole: its results are those of its own actions."""
     env = vector(toy, 2000, frame_skip=200, num_threads=1, seed=1, copy=True, autoreset="next_step")
     env.reset()
-    refused = []
+    together, refused, mixed = threading.Barrier(4), [], []
 
     def play(action):
-        for _ in range(30):
+        together.wait()
+        played = 0
+        while played < 20 and len(refused) < 10_000:
             try:
-                env.step(np.full(2000, action))
-            except EnvsError as error:
+                (_, _, last), (frames, _, _) = env.step(np.full(2000, action))[0].transpose(1, 2, 0)
+            except Exception as error:
                 refused.append(error)
-            assert len(set(env._actions.tolist())) == 1 or refused
+                time.sleep(0.001)
+            else:
+                played += 1
+                mixed.extend((action, other) for other in set(last[frames > 0].tolist()) - {action})  # 0 frames: just reset
 
     threads = [in_another_thread(lambda a=action: play(a)) for action in range(4)]
     for thread in threads:
         thread.join()
+    assert mixed == []
     assert refused
     assert all(isinstance(error, Busy) for error in refused)
     env.step(np.zeros(2000, int))
