@@ -1,4 +1,4 @@
-"""Signals and limits of the process, while it starts and while it works: no traceback, and a training saves what it has."""
+"""Signals and limits of the process, while it starts and while it works: no traceback."""
 
 import os
 import resource
@@ -38,7 +38,7 @@ def start(folder: Path, *words: str, **more) -> subprocess.Popen:
                             stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)}, **more)
 
 
-def test_signals_within_a_moment_are_no_traceback_and_the_first_saves(tmp_path):
+def test_signals_within_a_moment_are_no_traceback(tmp_path):
     process = start(tmp_path, *TRAINING, "--track=none")
     process.stdout.readline()
     for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):

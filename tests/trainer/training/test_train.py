@@ -18,6 +18,7 @@ import torch
 from trainer_support import ROLLOUT, config, same, wait_for
 
 from bridge import DeviceError
+from trainer.__main__ import main
 from trainer.errors import ConfigError
 from trainer.log.curves import draw_curves
 from trainer.log.numbers import count
@@ -259,12 +260,12 @@ def test_an_interrupt_ends_the_evaluation_at_once(tmp_path, monkeypatch, capsys)
 class Late(Ranks):
     """Raises an interrupt just after the ranks have agreed that there is none."""
 
-    calls = 0
+    calls, number = 0, signal.SIGINT
 
     def any(self, *flags):
         self.calls += 1
         if self.calls == 3:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(self.number)
         return flags
 
 
@@ -273,3 +274,15 @@ def test_an_interrupt_while_ranks_wait_for_each_other_is_not_lost(tmp_path, monk
     with pytest.raises(KeyboardInterrupt):
         train.train(config(tmp_path / "run"))
     assert checkpoint.read_meta(checkpoint.latest(tmp_path / "run"))["iteration"] == 3
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_one_signal_ends_a_training_with_its_checkpoint_and_the_code_130(tmp_path, monkeypatch, number):
+    monkeypatch.setattr(train, "join", Late)
+    monkeypatch.setattr(Late, "number", number)
+    before = signal.signal(number, lambda *_: None)  # who does not ask for the signal does not get it
+    try:
+        assert main(["cartpole", "--run-dir", str(tmp_path / "run"), *SMALL, "--total-steps", str(8 * ROLLOUT)]) == 130
+    finally:
+        signal.signal(number, before)
+    assert newest_step(tmp_path / "run") == 3 * ROLLOUT
