@@ -7,7 +7,7 @@ pytest.importorskip("ale_py")
 
 from benchmarks.cartridges import own_console
 from benchmarks.cartridges.features import open_cartridge
-from benchmarks.likeness.games import GAMES, SET
+from benchmarks.likeness.games import GAMES
 from benchmarks.likeness.pairs import begin, compare
 
 FRAMES = 150
@@ -17,12 +17,11 @@ STARTS = 2
 @pytest.mark.parametrize("game", GAMES)
 def test_a_game_equals_its_cartridge_under_the_console_in_objects_and_pictures(game):
     random, theirs = np.random.default_rng(7), open_cartridge(game, own_console.opened)
+    least = 0.8 if game.startswith("asteroids") else 1.0  # of pictures: no colours are mixed where a ship covers a rock
     for _ in range(STARTS):
         found = compare(begin(game, random, theirs), FRAMES)
-        assert (GAMES[game].start == SET) or found.first is None
-        assert found.pictures
-        if not game.startswith("asteroids"):  # which does not mix the colours where a ship or a shot covers a rock
-            assert all(share == 1.0 for _, _, share in found.pictures)
+        assert found.identical and found.first is None
+        assert np.mean([share == 1.0 for _, _, share in found.pictures]) >= least
 
 
 @pytest.mark.parametrize("game", GAMES)
