@@ -61,12 +61,16 @@ def test_results_are_recorded_and_become_the_next_members():
     assert made.fresh == (0, 0) and made.win_rates() == pytest.approx([1.5 / 2, 0.75 / 2, 0.5])  # old games count half
 
 
-@pytest.mark.parametrize("size, kept", [(1, [20]), (2, [0, 20]), (3, [0, 19, 20]), (5, None), (30, list(range(21)))])
-def test_a_full_pool_stays_spread_over_the_training(size, kept):
-    members = pool(21, pool_size=size).members
-    assert len(members) == min(size, 21) and members[-1] == 20
-    assert kept is None or size == 3 or members == kept
-    assert size < 3 or max(np.diff(members)) <= 2 * 20 / (size - 1) + 1
+@pytest.mark.parametrize("size, kept", [
+    (1, [20]), (2, [0, 20]), (3, [0, 2, 20]), (4, [0, 7, 13, 20]), (5, [0, 4, 9, 13, 20]), (8, [0, 4, 8, 10, 12, 15, 18, 20]),
+    (30, list(range(21)))])
+def test_a_full_pool_has_lost_its_most_crowded_members(size, kept):
+    assert pool(21, pool_size=size).members == kept
+
+
+@pytest.mark.parametrize("size", [4, 5, 8, 13])
+def test_a_full_pool_stays_spread_over_the_training(size):
+    assert max(np.diff(pool(21, pool_size=size).members)) <= 2 * 20 / (size - 1) + 1
 
 
 @pytest.mark.parametrize("members, gone", [([0, 1], 0), ([0, 4, 5, 6], 5), ([0, 1, 2, 3], 1), ([0, 5, 9], 5)])
