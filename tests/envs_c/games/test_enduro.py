@@ -235,13 +235,18 @@ def test_bends_come_to_both_sides():
     assert {NO_BEND, LEFT_BEND, RIGHT_BEND} <= bends_of(Race(scatter=0))
 
 
-def test_fog_hides_the_far_cars_from_the_features_and_the_picture():
-    cars = [0, 0, IN_LEFT, 0, 0, IN_RIGHT, 0]
-    for frame, seen in ((SUMMER, 2), (NIGHT, 2), (FOG, 1)):
-        race = Race()
-        race.change(frame=frame, slot=cars, phase=50)
+@pytest.mark.parametrize("view", ["features", "pixels"])
+@pytest.mark.parametrize("frame, seen", [(SUMMER, 2), (NIGHT, 2), (FOG, 1)])
+def test_fog_hides_the_far_cars_from_the_features_and_the_picture(frame, seen, view):
+    coloured, grey = [], []
+    for far in (IN_RIGHT, 0):
+        race = Race(view=view)
+        race.change(frame=frame, slot=[0, 0, IN_LEFT, 0, 0, far, 0], phase=50)
+        coloured.append(race.picture())
         race.step()
-        assert race.seen[15:36].sum() == seen
+        grey.append(race.seen.copy())
+    assert view == "pixels" or grey[0][15:36].sum() == seen
+    assert np.array_equal(*coloured) == np.array_equal(*grey) == (seen == 1)
 
 
 def test_without_weather_it_is_always_summer():
