@@ -48,6 +48,17 @@ def test_a_bad_address_is_an_answer(served, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize("path", [
+    "/..%2fSECRET", "/..%2f..%2fNAME%2fSECRET", "/%2e%2e/SECRET", "/../SECRET", "/run/..%2f..%2fSECRET", "/run/../../SECRET",
+    "//..%2fSECRET", "/..%252fSECRET", "/..%5cSECRET", "/ABSOLUTE"])
+def test_no_address_leads_out_of_the_folder(served, tmp_path, path):
+    secret = tmp_path.parent / f"secret_{tmp_path.name}"
+    secret.write_text("password")
+    path = path.replace("SECRET", secret.name).replace("NAME", tmp_path.parent.name).replace("ABSOLUTE", str(secret))
+    status, body = get(served[0], path)
+    assert (status, b"password" in body) == (404, False)
+
+
 def test_a_client_that_resets_is_no_traceback(served, capfd):
     for sent in [b"", b"GET", b"GET /run/metrics HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", b"\0" * 99] * 10:
         client = socket.create_connection(served[0])
