@@ -16,8 +16,8 @@ STARTS = 2
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_game_equals_its_cartridge_under_the_console_in_objects_and_pictures(game):
-    random, theirs = np.random.default_rng(7), open_cartridge(game, own_console.opened)
-    least = 0.8 if game.startswith("asteroids") else 1.0  # of pictures: no colours are mixed where a ship covers a rock
+    random, theirs = np.random.default_rng(8), open_cartridge(game, own_console.opened)
+    least = 0.9 if game.startswith("asteroids") else 1.0  # of pictures: no colours are mixed where a ship covers a rock
     for _ in range(STARTS):
         found = compare(begin(game, random, theirs), FRAMES)
         assert found.identical and found.first is None
