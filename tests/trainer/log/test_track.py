@@ -31,7 +31,7 @@ class Made:
 
     def __init__(self, **given):
         self.given, self.logged, self.finished, self.axes = given, [], False, []
-        self.id, self.name = given.get("id", "made-up-id"), given["name"]
+        self.id, self.name = given.get("id") or "made-up-id", given["name"]
 
     def define_metric(self, name, step_metric):
         self.axes.append((name, step_metric))
@@ -45,17 +45,24 @@ class Made:
 
 @pytest.fixture
 def made(monkeypatch):
-    """The runs made by the replacements of wandb and trackio, in order."""
+    """The runs made by the replacements of wandb and trackio, in order. They take those arguments that we give, no others."""
     runs = []
 
-    def init(**given):
-        runs.append(Made(**given))
+    def of_wandb(*, project=None, name=None, dir=None, config=None, resume=None, settings=None, id=None):
+        runs.append(Made(project=project, name=name, dir=dir, config=config, resume=resume, settings=settings, id=id))
         return runs[-1]
 
-    for name in ("wandb", "trackio"):
+    def of_trackio(*, project, name=None, config=None, resume="never", embed=True):
+        runs.append(Made(project=project, name=name, config=config, resume=resume, embed=embed))
+        return runs[-1]
+
+    def settings(*, console="auto", silent=False):
+        return SimpleNamespace(console=console, silent=silent)
+
+    for name, init in (("wandb", of_wandb), ("trackio", of_trackio)):
         module = ModuleType(name)
         module.__spec__ = importlib.machinery.ModuleSpec(name, None)
-        module.init, module.Error, module.Settings = init, RuntimeError, SimpleNamespace
+        module.init, module.Error, module.Settings = init, RuntimeError, settings
         module.finish = lambda: runs[-1].finish()
         monkeypatch.setitem(sys.modules, name, module)
     return runs
@@ -81,7 +88,14 @@ def test_every_metric_reaches_the_tracker_under_its_tag(tmp_path, made, tracker)
     assert run.given["project"] == "insertcoin"
     assert run.given["config"]["ppo"]["horizon"] == 32
     assert run.given["config"]["facts"] == FACTS
+    assert run.given["name"].startswith(tmp_path.name)
     assert not list(tmp_path.glob("events.*"))
+
+
+def test_weights_and_biases_is_asked_to_write_to_the_runs_folder_and_print_nothing(tmp_path, made):
+    log(tmp_path, "wandb", 1, 1)
+    given = made[0].given
+    assert given["dir"] == str(tmp_path) and vars(given["settings"]) == {"console": "off", "silent": True}
 
 
 @pytest.mark.parametrize(("tracker", "key"), [("wandb", "id"), ("trackio", "name")])
@@ -104,7 +118,7 @@ def test_a_run_that_gets_a_tracker_when_it_is_resumed_begins_there(tmp_path, mad
     log(tmp_path, "tensorboard", 1, 2)
     log(tmp_path, "tensorboard,wandb", 3, 4, resume_step=2 * STEP)
     assert made[0].given["resume"] is None
-    assert "id" not in made[0].given
+    assert made[0].given["id"] is None
 
 
 def test_the_environment_names_another_project(tmp_path, made, monkeypatch):
