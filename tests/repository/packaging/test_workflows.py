@@ -102,7 +102,6 @@ def test_a_job_waits_only_for_jobs_of_its_flow():
     ("windows", "AMD64", ["cp311-win_amd64"]),
 ])
 def test_cibuildwheel_builds_a_wheel_by_the_stable_abi_and_outside_windows_one_without_the_gil(platform, machine, wheels):
-    pytest.importorskip("cibuildwheel")
     listed = subprocess.run([sys.executable, "-m", "cibuildwheel", "--platform", platform, "--archs", machine,
                              "--print-build-identifiers", str(ROOT)], capture_output=True, text=True, check=True)
     assert listed.stdout.split() == wheels
