@@ -40,9 +40,10 @@ the preset's time limit, actions sampled, {episodes} episodes of each training; 
 Student's t. "the preset" is that of the day of a training. "bench": the mean and interval of the [ten seeds](seeds.md) of the
 preset now, if they have as many steps. "of the preset's": the mean divided by that of the same seeds with the preset, or,
 where this table has no trainings of it, of the bench. "(the preset now)": a trial that became the preset, whose trainings the
-bench has; those of Tetris without sticky actions begin with up to 30 no-ops, the others here without. With `--normalize-steps
-600000`, trainings of Asteroids and Freeway are from before the unit of rewards was at least their mean size. In the other
-games the deviation of returns is larger than that, so the same command gives the same training.
+bench has; those of Tetris without sticky actions begin with up to 30 no-ops, as both of Space Invaders with 60M steps do, and
+the others here without. With `--normalize-steps 600000`, trainings of Asteroids and Freeway are from before the unit of rewards
+was at least their mean size. In the other games the deviation of returns is larger than that, so the same command gives the
+same training.
 """
 
 

@@ -51,16 +51,15 @@ have 8,192 frames; 500 steps in CartPole and 200 in T-maze.{{at_the_limit}}
 "sticky" is the probability of a sticky action, in training and evaluation: 0.25 is what Machado et al. (2018) recommend,
 though with all 18 actions and not the minimal ones. "no-ops" is the most frames of NOOP at the start of an episode, in
 training and evaluation too; without sticky actions and with 0 no-ops greedy episodes of many games are few different ones,
-in Breakout, whose ball waits to be served, also with no-ops. CartPole, 2048, Go, Snake and T-maze have no NOOP. "reads"
-says what an agent observes, and whether its preset adds a bonus to the rewards of the training. Minutes are medians, with
-one thread and beside another training; they may be of several machines, and hold the pauses of trainings that were stopped
-for a while: those of Space Invaders with no-ops are of a Zen 3, which has no bfloat16, beside tests, and seeds 1 and 2 of
-Enduro, 6 to 10 of Breakout with no-ops, and all of Platformer and Tetris were beside up to seven other processes. Intervals are
-of the mean over the seeds, by Student's t, which takes seeds to be normal: one may pass a game's highest score. A bench has 10
-seeds: rows with fewer are unfinished, and the same commands go on with them. "of" in the column of steps: the preset has more
-steps than these trainings. "different" is the number of different episodes, of {{episodes}}, in the training of the row that
-has the fewest; "-": its trainings did not record it. Several presets were chosen by these same seeds (see the lab book), so
-their means are a little too high.
+in Breakout, whose ball waits to be served, also with no-ops. CartPole, 2048, Go, Snake and T-maze have no NOOP. "reads" says
+what an agent observes, and whether its preset adds a bonus to the rewards of the training. Minutes are medians, with one
+thread and beside another training; they may be of several machines, and hold the pauses of trainings that were stopped for a
+while: seeds 1 and 2 of Enduro, 6 to 10 of Breakout with no-ops, and all of Platformer and Tetris were beside up to seven
+other processes. Intervals are of the mean over the seeds, by Student's t, which takes seeds to be normal: one may pass a
+game's highest score. A bench has 10 seeds: rows with fewer are unfinished, and the same commands go on with them. "of" in
+the column of steps: the preset has more steps than these trainings. "different" is the number of different episodes, of
+{{episodes}}, in the training of the row that has the fewest; "-": its trainings did not record it. Several presets were
+chosen by these same seeds (see the lab book), so their means are a little too high.
 
 Our agents read features; the published ones read pictures: PPO after 10M steps ({published.PPO_SOURCE}), DQN and Rainbow
 after 50M ({published.SOURCE}; {published.RAINBOW_SOURCE}), all without sticky actions: the rows to set beside them are those
