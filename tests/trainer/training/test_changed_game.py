@@ -113,8 +113,8 @@ def test_a_run_whose_game_s_file_is_gone_says_so_and_its_weights_begin_a_new_run
     settings = content.meta["config"] | {"game": game, "env": content.meta["config"]["env"] | {"view": "features"}}
     path = checkpoint.save(tmp_path / "a run", 0, content.tensors, content.meta | {"config": settings}, score=None)
     with pytest.raises(RunError, match=rf"a run cannot go on: game file '{tmp_path}/gone.\w+' does not exist; put ") as error:
-        saved_config(path, tmp_path / "a run")
-    assert re.search(r", name its new place \(.* \S*FOLDER/gone\.\w+\S* --resume '.*/a run'\), or ", str(error.value))
+        saved_config(path, tmp_path / "a run", None, lambda game, run: f"insertcoin {game} --resume '{run}'")
+    assert re.search(r", name its new place \(insertcoin \S*FOLDER/gone\.\w+\S* --resume '.*/a run'\), or ", str(error.value))
     named = re.search(r"with these weights: --init-from '([^']+)'$", str(error.value))[1]
     assert initial_weights(meanwhile.policy, named)[1] == f"weights of {named}"
     with pytest.raises(RunError, match=f"with these weights: init_from='{named}'$"):
