@@ -195,7 +195,7 @@ class PPOConfig(Section):
     gae_lambda: float = within(0.95, 0, 1)
     """Decay of generalised advantage estimation."""
     vtrace: bool = False
-    """Estimate advantages again before each step, by V-trace. In one epoch it needs priorities or other clips."""
+    """Estimate advantages again before each step, by V-trace. No effect in one epoch without priorities or other clips."""
     overlap: bool = False
     """Play the next rollout while learning; V-trace corrects. On a GPU target_kl, priority_alpha, reward_transform undo it."""
     rho_clip: float = within(1.0, 0, above=True)

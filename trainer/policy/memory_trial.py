@@ -43,7 +43,7 @@ def try_memory(path: str, policy: Policy, stored: torch.dtype) -> None:
     difference, largest = (wanted - found).abs().max(), wanted.abs().max()
     if not difference <= tolerance * largest:
         raise SettingError("memory", f"{path!r} must give the same outputs in `unroll` as in `step`, also where an episode "
-                                     f"starts; they differ by up to {difference:.2g}, where the largest is {largest:.2g}")
+                                     f"starts; the largest difference is {difference:.2g}, the largest output {largest:.2g}")
 
 
 def _require(method: str, path: str, out: Any, shape: tuple[int, ...], meaning: str) -> None:

@@ -89,8 +89,8 @@ class Opponents:
             x = policy.preprocess(frames, starts, 0, space.inputs)[0]
         h, c = memory.h[at], memory.c[at]
         keep = 1 - starts[-1]
-        for memory_part in (h, c):  # a step may expect that the one before it has reset them, by `keep_next`
-            memory_part *= keep.to(memory_part.dtype).view(-1, *[1] * (memory_part.ndim - 1))
+        for state in (h, c):  # in a rollout the step before may have reset them, by `keep_next`; here that is always 1
+            state *= keep.to(state.dtype).view(-1, *[1] * (state.ndim - 1))
         memory.out[at] = policy.step(weights, x, keep, torch.ones_like(keep), h, c, space)
         memory.h[at], memory.c[at] = h, c
 

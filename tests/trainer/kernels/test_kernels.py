@@ -252,6 +252,28 @@ REFUSED = {  # invalid arguments: (error, its text, the call)
 }
 
 
+APART = {"columns": lambda x: x.movedim(-1, 0).contiguous().movedim(0, -1),
+         "batch first": lambda x: x.transpose(0, 1).contiguous().transpose(0, 1)}
+
+
+@pytest.mark.parametrize("change", APART.values(), ids=APART.keys())
+@pytest.mark.parametrize("kernel", ["categorical", "gaussian"])
+def test_rows_that_are_not_evenly_spaced_give_the_same_results_and_gradients(kernel, change, device):
+    torch.manual_seed(0)
+    plain = torch.randn(5, 7, 4, device=device)
+    apart = change(plain)
+    assert torch.equal(plain, apart) and plain.stride() != apart.stride()
+    found = []
+    for x in (plain.requires_grad_(), apart.detach().requires_grad_()):
+        if kernel == "categorical":
+            out = kernels.categorical(x, None, torch.zeros(5, 7, dtype=torch.int32, device=device))
+        else:
+            out = kernels.gaussian(x, torch.zeros(4, device=device), torch.ones(5, 7, 4, device=device))
+        sum(part.sum() for part in out).backward()
+        found.append((*out, x.grad))
+    assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
+
+
 @pytest.mark.parametrize(("error", "text", "call"), REFUSED.values(), ids=REFUSED.keys())
 def test_kernels_refuse_invalid_arguments(error, text, call):
     with pytest.raises(error, match=text):
