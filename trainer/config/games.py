@@ -156,11 +156,13 @@ def place_of(game: GameName, named: GameName | None = None) -> GameName:
     """A run's game with the place of its file that the user has named, now or before in this process.
 
     named: the user's game, as `whole` returns it. It is noted if the run's file is not there any more, and this one has the
-        same name.
+        same name. A file that is back at its own place is taken from there.
     """
-    if named is not None and game.has_file and named.has_file and not is_file(path_of(game)) and is_file(path_of(named)) \
-            and path_of(game).name == path_of(named).name and (game.env_file is None or game.env_name == named.env_name):
-        _moved[game] = named
+    if not game.has_file or is_file(path_of(game)):
+        return game
+    if named is not None and named.has_file and is_file(path_of(named)) and path_of(game).name == path_of(named).name \
+            and (game.env_file is None or game.env_name == named.env_name):
+        _moved.update({before: named for before, place in _moved.items() if place == game} | {game: named})
     return _moved.get(game, game)
 
 

@@ -7,6 +7,7 @@ from typing import BinaryIO
 
 from envs_c.arcade.serve import Route
 from envs_c.errors import EnvsError
+from trainer.config.games import place_of
 from trainer.errors import CheckpointError, TrainerError
 from trainer.export.agents import agent_bytes
 from trainer.files import open_file
@@ -23,7 +24,7 @@ class Follower:
 
     def __init__(self, folder: Path):
         run = read_run(folder)
-        self.folder, self.game, self.total_steps = folder, run.game, run.total_steps
+        self.folder, self.game, self.total_steps = folder, place_of(run.game), run.total_steps
         self._agent: tuple[str, bytes | Exception] | None = None  # of the newest checkpoint that was asked for, or why not
 
     def routes(self, on_page: str | None) -> Mapping[str, Route]:

@@ -23,8 +23,8 @@ def load_policy(path: Path, device: str = "cpu", *, trust_code: bool = False) ->
     trust_code: True to load also code that the run names and no training of the user has used; see trainer/runs/trust.py.
 
     Raises TrustError if there is such code, before any of it is loaded; CheckpointError if the file is damaged, a tensor does
-    not fit since the game has changed, or a number is not finite; ConfigError if another version of the trainer wrote it; and
-    RunError if its game does not exist any more.
+    not fit since the game has changed, or a number is not finite; ConfigError if another version of the trainer wrote it;
+    SettingError if code of the run's cannot be used any more; and RunError if its game does not exist any more.
     """
     with trust.admitted(checkpoint.read_config(path), path, trust_code=trust_code):
         tensors, meta, config = checkpoint.load(path)
@@ -57,6 +57,8 @@ def _make_policy(path: Path, config: Config, dtype: torch.dtype) -> Policy:
     try:
         source = make_source(config.game, config.env, 1, 0)
     except (EnvsError, SettingError) as error:
+        if isinstance(error, SettingError) and error.name == "wrap":
+            raise
         raise RunError(f"{path} plays {config.game}, which cannot be made any more: {error}; restore the game"
                        f"{', or name the new place of its file with --game' if config.game.has_file else ''}, or choose "
                        "another run") from None

@@ -13,7 +13,6 @@ from trainer.policy.distributions import make_distribution
 from trainer.policy.encoders.make import choose_plain_encoder
 from trainer.policy.feed_forward import FeedForwardPolicy
 from trainer.policy.lstm import LstmPolicy
-from trainer.policy.memory_trial import try_memory
 from trainer.policy.mingru import MinGruPolicy
 from trainer.policy.normalize import ObservationNorm
 from trainer.policy.policy import Policy
@@ -50,8 +49,7 @@ def make_policy(settings: PolicyConfig, source, seed: int, dtype: torch.dtype) -
     seed: the initial weights depend on this only.
     dtype: of the matrix products, float32 or bfloat16.
 
-    Raises SettingError if the encoder or the memory cannot be made for these observations, or fails in its trial, or a setting
-    does not fit them.
+    Raises SettingError if the encoder or the memory cannot be made for these observations, or a setting does not fit them.
     """
     memory = memory_class(settings.memory)
     checked = user_errors("memory", settings.memory, "making it") if ":" in settings.memory else contextlib.nullcontext()
@@ -68,8 +66,6 @@ def make_policy(settings: PolicyConfig, source, seed: int, dtype: torch.dtype) -
                         observation_transform=settings.observation_transform, heads=settings.heads, frames=settings.frame_stack,
                         scale=scale, precision=dtype, layers=settings.layers, **({"layout": layout} if layout else {}),
                         **({"highway": True} if settings.highway else {}))
-        if ":" in settings.memory:
-            try_memory(settings.memory, policy, torch.uint8 if source.observation_dtype == "uint8" else dtype)
     policy.distribution = make_distribution(source.action_space)
     if normalizes:
         policy.normalizer = ObservationNorm(source.observation_shape, layout and layout.measured())

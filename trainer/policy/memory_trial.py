@@ -12,29 +12,32 @@ STEPS, ROWS = 4, 2
 
 
 @torch.no_grad()
-def try_memory(path: str, policy: Policy, stored: torch.dtype) -> None:
+def try_memory(path: str, policy: Policy, device: torch.device, stored: torch.dtype) -> None:
     """Play some steps with a memory of the user's own, unroll the same steps, and compare: learning needs equal outputs.
 
+    Torch's random numbers stay the caller's.
+
     path: the import path.
-    policy: with the memory.
+    policy: with the memory, on the device.
     stored: dtype of the stored observations.
 
     Raises SettingError if a call fails, or `step` or `unroll` gives other shapes than `Policy` says, or they differ.
     """
     generator, before, outputs = torch.Generator().manual_seed(0), policy.frames - 1, policy.num_actions + 1
-    frames = torch.rand(before + STEPS, ROWS, *policy.shape, generator=generator).round().to(stored)  # 0 and 1 fit all kinds
-    start = torch.zeros(before + STEPS, ROWS)
+    frames = torch.rand(before + STEPS, ROWS, *policy.shape, generator=generator).round()  # 0 and 1 fit all kinds
+    frames, start = frames.to(device, stored), torch.zeros(before + STEPS, ROWS, device=device)
     start[before + STEPS // 2, 0] = 1  # a new episode in one row
-    with user_errors("memory", path, f"playing {STEPS} steps of {ROWS} environments"):
-        h, c = policy.initial_state(ROWS)
-        state, weights, space = (h.clone(), c.clone()), policy.cast_weights(), StepSpace(policy, ROWS, stored=stored)
+    devices = [device] if device.type == "cuda" else []
+    with torch.random.fork_rng(devices), user_errors("memory", path, f"playing {STEPS} steps of {ROWS} environments"):
+        h, c = policy.initial_state(ROWS, device)
+        state, weights, space = (h.clone(), c.clone()), policy.cast_weights(), StepSpace(policy, ROWS, device, stored)
         inputs, starts, played = policy.preprocess_rollout(frames, start), start[before:], []
-        keep = torch.cat([1 - starts, torch.ones(1, ROWS)])
+        keep = torch.cat([1 - starts, torch.ones(1, ROWS, device=device)])
         for t in range(STEPS):
             out = policy.step(weights, inputs[t], keep[t], keep[t + 1], h, c, space)
             _require("step", path, out, (ROWS, outputs), "(batch, outputs)")
             played.append(out.clone())
-    with user_errors("memory", path, f"unrolling {STEPS} steps of {ROWS} environments"):
+    with torch.random.fork_rng(devices), user_errors("memory", path, f"unrolling {STEPS} steps of {ROWS} environments"):
         logits, values = policy.unroll(inputs, starts, state)
     _require("unroll", path, logits, (STEPS, ROWS, outputs - 1), "logits (steps, batch, outputs - 1)")
     _require("unroll", path, values, (STEPS, ROWS), "values (steps, batch)")

@@ -158,7 +158,7 @@ class _Work:
             folder = self.plan.folder / task.name
             try:
                 resumes = _prepare(folder)
-                options = ["--resume", str(folder), *self.plan.consent]
+                options = [str(task.game), "--resume", str(folder), *self.plan.consent]
                 if not resumes:
                     options = new_training(self.plan.config_of(task), folder, f"A training of a bench: {task.label}.",
                                            self.plan.consent)

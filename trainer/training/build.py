@@ -17,6 +17,7 @@ from trainer.kernels.checks.first_start import check_kernels
 from trainer.log import trackers
 from trainer.policy import precision
 from trainer.policy.make import make_policy
+from trainer.policy.memory_trial import try_memory
 from trainer.policy.policy import Policy
 from trainer.ppo.learner import Learner
 from trainer.process import keep_freed_memory
@@ -82,7 +83,8 @@ def decide(config: Config, ranks: Ranks = ALONE, *, saves: bool = True) -> Plan:
 def build(plan: Plan, ranks: Ranks = ALONE) -> TrainingSession:
     """Make the parts of a session and put them together. All ranks call it.
 
-    Raises CheckpointError if the checkpoint is damaged or does not fit, and ConfigError if the parts do not fit each other.
+    Raises CheckpointError if the checkpoint is damaged or does not fit, and ConfigError if the parts do not fit each other, or
+    a new run's memory of the user's own fails in its trial.
     """
     share = plan.share
     saved = checkpoint.load(plan.checkpoint) if plan.checkpoint else None
@@ -105,6 +107,8 @@ def _assemble(plan: Plan, ranks: Ranks, pipeline: Pipeline | OnDevicePipeline) -
         policy.load_state_dict(state)
     policy = policy.to(plan.device.torch_device)
     storage = Storage.empty(config.ppo.horizon, pipeline, policy)
+    if ":" in config.policy.memory and plan.checkpoint is None:
+        try_memory(config.policy.memory, policy, plan.device.torch_device, storage.frames.dtype)
     actor = _make_actor(plan, policy, pipeline, storage, ranks)
     league = _make_league(plan, policy, actor) if config.self_play.self_play else None
     generator = torch.Generator().manual_seed(config.run.seed)

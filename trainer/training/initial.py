@@ -47,10 +47,13 @@ def initial_weights(policy: Policy, path: str) -> tuple[dict[str, torch.Tensor],
 
 
 def _with_encoder_of(mine: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """The tensors of a checkpoint, its encoder named as in this policy, where it may stand behind a transform."""
+    """The tensors of a checkpoint, its encoder named as in this policy, where it may stand behind a transform.
+
+    A name that both have is kept: a transform may have tensors too.
+    """
     inner, plain = "encoder.inner.", "encoder."
     wanted = inner if any(name.startswith(inner) for name in mine) else plain
-    return {wanted + name.removeprefix(inner).removeprefix(plain) if name.startswith(plain) else name: tensor
+    return {wanted + name.removeprefix(inner).removeprefix(plain) if name.startswith(plain) and name not in mine else name: tensor
             for name, tensor in theirs.items()}
 
 

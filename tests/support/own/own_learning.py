@@ -66,6 +66,20 @@ def halves(observation):
     return observation[..., ::2, :]
 
 
+class Scale(nn.Module):
+    """A transform with a tensor of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(()))
+
+    def forward(self, observation):
+        return observation * self.scale.to(observation.dtype)
+
+
+scaled = Scale()
+
+
 def first_half(observation):
     """A slice, which is not contiguous."""
     return observation[..., :observation.shape[-1] // 2]

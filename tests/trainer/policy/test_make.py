@@ -2,6 +2,7 @@
 
 import json
 
+import own_memories
 import pytest
 import torch
 
@@ -76,6 +77,15 @@ def test_a_memory_that_would_fail_or_learn_wrongly_is_refused_before_anything_is
     printed = capsys.readouterr().err
     assert all(text in printed for text in texts), printed
     assert not (tmp_path / "run").exists()
+
+
+def test_a_run_whose_memory_would_be_refused_now_is_still_loaded_and_goes_on(tmp_path, monkeypatch):
+    folder = trained(tmp_path / "run", "own_memories:Leaky")
+    unroll = own_memories.Leaky.unroll
+    monkeypatch.setattr(own_memories.Leaky, "unroll", lambda self, x, start, state: unroll(self, x, start * 0, state))
+    load_policy(checkpoint.latest(folder))
+    assert main(["--resume", str(folder), "--total-steps", "256"]) == 0
+    assert main(["cartpole", "--memory", "own_memories:Leaky", "--device", "cpu", "--run-dir", str(tmp_path / "new")]) == 2
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])

@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import own_environments
 import pytest
 from support import TOY
 from trust_support import CODE
@@ -11,6 +12,7 @@ from verb_support import refused, run
 
 import trainer
 from trainer import errors
+from trainer.commands import watch
 from trainer.config import games
 from trainer.config.games import whole
 
@@ -78,3 +80,39 @@ def test_a_file_that_is_still_there_is_not_taken_from_elsewhere(moved, capsys):
     shutil.copytree("now", "before")
     assert "which the run has, not" in refused(capsys, f"eval runs/one --episodes 2 --game {name.format('now')}")
     assert "is a run of" in refused(capsys, f"{name.format('now')} --resume runs/one")
+
+
+def test_a_file_that_is_back_at_its_place_is_taken_from_there(moved):
+    _, name = moved
+    before, now = whole(name.format("before")), whole(name.format("now"))
+    assert trainer.load("runs/one", game=now).config.game == now
+    assert trainer.load("runs/one").config.game == now
+    shutil.copytree("now", "before")
+    assert trainer.load("runs/one").config.game == before
+    assert trainer.load("runs/one", game=before).config.game == before
+
+
+def test_a_file_can_move_twice(moved):
+    _, name = moved
+    now, then = whole(name.format("now")), whole(name.format("then"))
+    assert trainer.load("runs/one", game=now).config.game == now
+    Path("now").rename("then")
+    assert trainer.load("runs/one", game=then).config.game == then
+    assert trainer.load("runs/one").config.game == then
+
+
+def test_watch_takes_the_file_from_where_it_is_named(moved, monkeypatch, capsys):
+    _, name = moved
+    followed = []
+    monkeypatch.setattr(watch, "make_site", lambda folder, games, *arguments, **options: None)
+    monkeypatch.setattr(watch, "_playable", lambda game: followed.append(game))
+    monkeypatch.setattr(watch, "serve", lambda running, fragment: None)
+    run(capsys, f"watch runs/one --port 0 --game {name.format('now')}")
+    assert followed == [whole(name.format("now"))]
+
+
+def test_a_wrapper_that_is_gone_is_named_and_not_the_game(here, monkeypatch, capsys):
+    run(capsys, "gym:CartPole-v1 --wrap own_environments:short --run-dir runs/one --stop-at 2048")
+    monkeypatch.delattr(own_environments, "short")
+    error = refused(capsys, "eval runs/one --episodes 2 --wrap own_environments:short")
+    assert error.startswith("error: --wrap 'own_environments:short'") and "has no short" in error and "restore" not in error

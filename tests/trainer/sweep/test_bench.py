@@ -51,6 +51,7 @@ class StandIn:
         cls.most = max(cls.most, cls.live)
         (folder / "step_000000000512.safetensors").touch()
         (folder / "config.json").touch()
+        (folder / "arguments").write_text(" ".join(map(str, arguments)))
         seconds = 3000.0 if folder.name.endswith("-s4") else 30.0  # one of four was disturbed
         (folder / "metrics.jsonl").write_text(json.dumps({"step": 512, "seconds": seconds}) + "\n")
 
@@ -164,6 +165,8 @@ def test_an_interrupt_ends_all_trainings_and_the_same_command_resumes_them(bench
     assert "interrupted: 2 trainings write their checkpoints" in capsys.readouterr().out
     assert bench() == [(name, True) for name in names("0", "0.25", seeds=(2,))] + [
         (name, False) for name in names("0", "0.25", seeds=(3,))]
+    name, = names("0", seeds=(2,))
+    assert (bench.folder / name / "arguments").read_text() == f"cartpole --resume {bench.folder / name}"  # its file may have moved
 
 
 def test_failed_trainings_are_named_and_tried_again_by_the_next_command_only(bench, capsys):

@@ -67,6 +67,13 @@ def test_an_encoder_is_taken_also_if_one_of_the_runs_has_an_observation_transfor
     assert "made anew" not in capsys.readouterr().out
 
 
+def test_an_encoder_behind_a_transform_with_tensors_of_its_own_is_taken(tmp_path, capsys):
+    transform = {"policy": {"observation_transform": "own_learning:scaled"}}
+    first = train(overlay(config(tmp_path / "a", iterations=1), transform))
+    train(overlay(config(tmp_path / "b", iterations=1, init_from=str(first), stop_at=1), transform))
+    assert "made anew" not in capsys.readouterr().out
+
+
 def test_the_optimizer_and_the_counters_are_new(first, tmp_path):
     folder = train(config(tmp_path / "b", iterations=1, init_from=str(first)))
     content = checkpoint.load(folder / "step_000000000000.safetensors")
