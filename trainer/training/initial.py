@@ -53,8 +53,8 @@ def _with_encoder_of(mine: dict[str, torch.Tensor], theirs: dict[str, torch.Tens
     """
     inner, plain = "encoder.inner.", "encoder."
     wanted = inner if any(name.startswith(inner) for name in mine) else plain
-    return {wanted + name.removeprefix(inner).removeprefix(plain) if name.startswith(plain) and name not in mine else name: tensor
-            for name, tensor in theirs.items()}
+    return {wanted + name.removeprefix(inner).removeprefix(plain) if name.startswith(plain) and name not in mine else name:
+            tensor for name, tensor in theirs.items()}
 
 
 def _part(name: str) -> str:

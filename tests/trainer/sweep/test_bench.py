@@ -166,7 +166,8 @@ def test_an_interrupt_ends_all_trainings_and_the_same_command_resumes_them(bench
     assert bench() == [(name, True) for name in names("0", "0.25", seeds=(2,))] + [
         (name, False) for name in names("0", "0.25", seeds=(3,))]
     name, = names("0", seeds=(2,))
-    assert (bench.folder / name / "arguments").read_text() == f"cartpole --resume {bench.folder / name}"  # its file may have moved
+    # The game is named, for its file may have moved.
+    assert (bench.folder / name / "arguments").read_text() == f"cartpole --resume {bench.folder / name}"
 
 
 def test_failed_trainings_are_named_and_tried_again_by_the_next_command_only(bench, capsys):
