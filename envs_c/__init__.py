@@ -10,7 +10,7 @@
 writes to buffers of the caller. The package needs NumPy, Gymnasium and platformdirs.
 """
 
-from envs_c import references  # noqa: F401  games can be pickled
+from envs_c import compiled, references  # noqa: F401  the modules are there; games can be pickled
 from envs_c.asynchronous import make_async
 from envs_c.catalog import built_in, game, games, load, make, register, register_cartridges
 from envs_c.engine.vecenv import Batch, VecEnv

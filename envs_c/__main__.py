@@ -23,7 +23,7 @@ import warnings
 import numpy as np
 
 import envs_c
-from envs_c import isa, outside, testing
+from envs_c import game_cache, isa, testing
 from envs_c.arcade import command as arcade
 from envs_c.arcade import links
 from envs_c.console import cartridges
@@ -156,12 +156,12 @@ def begin(arguments):
 
 def cache(arguments):
     """Print the cache folder of compiled games and its size, or clear it."""
-    size = outside.cache_size() / 1e6
+    size = game_cache.size() / 1e6
     if arguments.clear:
-        outside.clear_cache()
-        print(f"{outside.cache_folder()}: {size - outside.cache_size() / 1e6:.1f} MB removed")
+        game_cache.clear()
+        print(f"{game_cache.folder()}: {size - game_cache.size() / 1e6:.1f} MB removed")
     else:
-        print(f"{outside.cache_folder()}: {size:.1f} MB")
+        print(f"{game_cache.folder()}: {size:.1f} MB")
 
 
 def replay(arguments):

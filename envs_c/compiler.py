@@ -1,5 +1,7 @@
 """The C compiler, called through setuptools: what it prints is kept for the errors, and nothing is printed."""
 
+import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -15,7 +17,7 @@ with open(sys.argv[1], "ab") as file:
     try:
         sys.exit(subprocess.run(sys.argv[2:], stdout=file, stderr=file).returncode)
     except OSError as error:
-        file.write(f"{sys.argv[2]}: {error.strerror}\\n".encode())
+        file.write(f"{sys.argv[2]}: {error.strerror}; install gcc, or let CC name a C compiler\\n".encode())
         sys.exit(1)
 """
 
@@ -33,6 +35,7 @@ def linked(modules: list, scratch: Path) -> Path:
             for name in ("spawn", "call"):  # in older and in newer versions of setuptools
                 if method := getattr(self.compiler, name, None):
                     setattr(self.compiler, name, into(scratch / PRINTED, method))
+            _take_one_that_is_there(self.compiler)
             super().build_extensions()
     command = Distribution({"name": modules[0].name, "ext_modules": modules, "cmdclass": {"build_ext": Build}}
                            ).get_command_obj("build_ext")
@@ -40,6 +43,15 @@ def linked(modules: list, scratch: Path) -> Path:
     command.ensure_finalized()
     command.run()
     return Path(command.get_ext_fullpath(modules[0].name))
+
+
+def _take_one_that_is_there(compiler) -> None:
+    """Put gcc, cc or clang for the compiler that Python was built with, if that is not on PATH and CC names none."""
+    instead = next(filter(shutil.which, ("gcc", "cc", "clang")), None)
+    for name in ("compiler", "compiler_so", "linker_so"):
+        command = getattr(compiler, name, None)
+        if command and instead and "CC" not in os.environ and not shutil.which(command[0]):
+            setattr(compiler, name, [instead, *command[1:]])
 
 
 def into(file: Path, method):

@@ -7,7 +7,7 @@ import re
 import secrets
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,6 +15,19 @@ from typing import BinaryIO
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _NOT_SYNCED = (errno.EBADF, errno.EINVAL, errno.ENOTSUP)  # the errors of file systems that sync no folders
 _RANDOM = 8  # bytes of a temporary file's name: processes of two machines may have one number
+
+
+def user_folder(of: Callable[..., str], name: str) -> Path:
+    """A folder of the user's for this program's files, such as ~/.cache/NAME. Raises FileNotFoundError if the user has no home.
+
+    of: a function of platformdirs, such as user_cache_dir.
+    """
+    folder = Path("~")
+    with contextlib.suppress(RuntimeError):  # of newer versions of platformdirs; older ones leave the ~
+        folder = Path(of(name, appauthor=False))
+    if folder.parts[0].startswith("~"):
+        raise FileNotFoundError(errno.ENOENT, "HOME is not set, and the user has no home", name)
+    return folder
 
 
 def write_atomically(path: Path, chunks: Iterable[bytes | memoryview]) -> None:

@@ -1,6 +1,6 @@
 """Games from other folders: `load` compiles a .pyx with the contract of game.pxd, once for each content.
 
-The compiled modules lie in a cache folder. `python -m envs_c cache` prints where it is and how large; `--clear` empties it.
+The compiled modules lie in a folder of the cache.
 """
 
 import contextlib
@@ -9,18 +9,13 @@ import importlib.util
 import io
 import os
 import re
-import shutil
 import stat
 import sys
 import sysconfig
-import tempfile
 import traceback
-from collections.abc import Iterator
 from pathlib import Path
 
-import platformdirs
-
-from envs_c import compiler, flags, machine
+from envs_c import compiler, flags, game_cache, machine
 from envs_c.errors import CompileFailed, ContractError, EnvsError, InvalidArgument
 from envs_c.files import naming, replace
 from envs_c.game import Game
@@ -28,10 +23,7 @@ from envs_c.lock import Lock
 
 PACKAGE = Path(__file__).parent
 NO_WARNINGS = ["-w"]  # of the C compiler, about code written by Cython
-HASH = 20           # hexadecimal digits: the name of a folder of the cache, which holds one compiled game
-SCRATCH = "build-"  # prefix of folders of the cache in which a game is being compiled
 SOURCES = {}  # Game -> (path, digest_of its files), of the games that were loaded
-OTHERS = stat.S_IWGRP | stat.S_IWOTH  # write permissions of all users but the owner
 _loading = Lock()  # a compiled module is initialised once, by one thread
 _one_at_a_time = Lock()  # while Cython translates, the output of the process goes elsewhere
 
@@ -67,8 +59,11 @@ def load(path, texts: dict[str, bytes] | None = None) -> Game:
                 spec.loader.exec_module(loaded)
             except EnvsError:
                 raise
+            except ImportError as error:
+                _require_programs(module)
+                raise _import_failed(source, error) from error
             except Exception as error:
-                raise ContractError(f"{source}{_line_of(error, source)}: {type(error).__name__}: {error}") from error
+                raise _import_failed(source, error) from error
             sys.modules[name] = loaded
     game = getattr(sys.modules[name], "GAME", None)
     if not isinstance(game, Game):
@@ -76,6 +71,18 @@ def load(path, texts: dict[str, bytes] | None = None) -> Game:
                             "as envs_c/games/cartpole.pyx does")
     SOURCES[game] = source, digest_of(texts)
     return game
+
+
+def _require_programs(module: Path) -> None:
+    """Raise InvalidArgument if the disk of a compiled module cannot hold programs: it is mounted with noexec."""
+    if hasattr(os, "ST_NOEXEC") and os.statvfs(module).f_flag & os.ST_NOEXEC:
+        raise InvalidArgument(f"the cache of compiled games, {game_cache.folder()}, cannot hold programs, for its disk is "
+                              f"mounted with noexec; {game_cache.ANOTHER}")
+
+
+def _import_failed(source: Path, error: Exception) -> ContractError:
+    """The error for a game that was compiled but cannot be imported."""
+    return ContractError(f"{source}{_line_of(error, source)}: {type(error).__name__}: {error}")
 
 
 def _line_of(error: Exception, source: Path) -> str:
@@ -104,34 +111,6 @@ def expanded(path) -> Path:
     except RuntimeError:
         raise InvalidArgument(f"path {str(path)!r} must not name the home of an unknown user: write ./~ for a name with ~"
                               ) from None
-
-
-def cache_folder() -> Path:
-    """The folder of compiled games: ENVS_C_CACHE, or envs_c in the user's cache folder (~/.cache on Linux)."""
-    return Path(os.environ.get("ENVS_C_CACHE") or platformdirs.user_cache_dir("envs_c", appauthor=False))
-
-
-def cache_size() -> int:
-    """Size of the cache in bytes. Files that another process removes meanwhile are passed over."""
-    size = 0
-    for folder, _, names in os.walk(cache_folder()):
-        for name in names:
-            with contextlib.suppress(FileNotFoundError):
-                size += Path(folder, name).stat().st_size
-    return size
-
-
-def clear_cache() -> None:
-    """Remove all compiled games. Games in use keep working."""
-    for entry in cache_folder().iterdir() if cache_folder().is_dir() else ():
-        if entry.is_dir() and (is_entry(entry.name) or entry.name.startswith(SCRATCH)):
-            with contextlib.suppress(FileNotFoundError):  # another process removes it too
-                shutil.rmtree(entry)
-
-
-def is_entry(name: str) -> bool:
-    """True if a folder of this name in the cache holds a compiled game."""
-    return len(name) == HASH and set(name) <= set("0123456789abcdef")
 
 
 def build_choices() -> tuple[list[str], dict]:
@@ -171,61 +150,19 @@ def built(source: Path, texts: dict[str, bytes] | None = None, more: tuple[str, 
     texts = texts_of(source) if texts is None else texts
     facts = [source.name, texts, sys.version, compiler_flags, directives, machine.cpu_facts()]
     facts += [part.read_bytes() for part in sorted(PACKAGE.rglob("*.pxd"))]  # a game may cimport those of another one, too
-    cache = cache_folder()
-    folder = cache / hashlib.sha256(repr(facts).encode()).hexdigest()[:HASH]
+    kept = game_cache.folder()
+    folder = kept / hashlib.sha256(repr(facts).encode()).hexdigest()[:game_cache.HASH]
     module = folder / f"{source.stem}{sysconfig.get_config_var('EXT_SUFFIX')}"
-    make_private(cache)
+    game_cache.make_private(kept)
     if not os.path.lexists(module):
-        with scratch_in(cache) as scratch:
+        with game_cache.scratch_in(kept) as scratch:
             made = compile_module(source, texts, scratch, compiler_flags, directives, more)
             made.chmod(0o700)
-            make_private(folder)
+            game_cache.make_private(folder)
             replace(made, module)  # two processes may compile the same game at once
-    check_private(folder, stat.S_ISDIR)
-    check_private(module, stat.S_ISREG)
+    game_cache.check_private(folder, stat.S_ISDIR)
+    game_cache.check_private(module, stat.S_ISREG)
     return module
-
-
-@contextlib.contextmanager
-def scratch_in(cache: Path) -> Iterator[Path]:
-    """A new folder of the cache, in which something is compiled; it is removed afterwards. Raises InvalidArgument."""
-    try:
-        folder = tempfile.TemporaryDirectory(dir=cache, prefix=SCRATCH)
-    except OSError as error:
-        raise InvalidArgument(f"the cache of compiled games, {cache}, cannot be written to: {error.strerror}; let ENVS_C_CACHE "
-                              "name another folder") from None
-    with folder as name:
-        yield Path(name)
-
-
-def make_private(folder: Path) -> None:
-    """Make `folder`, which only this user may write, or check that it is one. Raises InvalidArgument."""
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise InvalidArgument(f"the cache of compiled games, {folder}, cannot be made: {error.strerror}; let ENVS_C_CACHE "
-                              "name another folder") from None
-    check_private(folder.resolve(), stat.S_ISDIR)
-
-
-def check_private(path: Path, kind) -> None:
-    """Raise InvalidArgument unless `path` belongs to this user, others cannot write to it, and it is no link.
-
-    kind: stat.S_ISDIR or stat.S_ISREG.
-    """
-    if fault := fault_of(path, kind):
-        raise InvalidArgument(f"the cache of compiled games must be yours, and only you may write to it, but {path} {fault}: "
-                              "remove it, or let ENVS_C_CACHE name a folder of mode 700")
-
-
-def fault_of(path: Path, kind) -> str:
-    """The reason why others could change `path`, such as "belongs to user 0"; "" without one. kind: as in `check_private`."""
-    facts = path.lstat()
-    return ("is a link, or no folder or file as expected" if not kind(facts.st_mode) else
-            "" if not hasattr(os, "geteuid") else  # Windows has other permissions
-            f"belongs to user {facts.st_uid}" if facts.st_uid != os.geteuid() else
-            f"has the mode {stat.S_IMODE(facts.st_mode):o}" if facts.st_mode & OTHERS else "")
 
 
 def compile_module(source: Path, texts: dict[str, bytes], scratch: Path, compiler_flags: list[str], directives: dict,

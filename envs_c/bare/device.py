@@ -14,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 
 import envs_c
-from envs_c import install, outside
+from envs_c import game_cache, install, outside
 from envs_c.bare import cartridge, emit, ptxas
 from envs_c.errors import CompileFailed
 from envs_c.files import replace
@@ -62,10 +62,10 @@ def ptx(game, *, pixels: bool = False) -> str:
     """
     zig()
     game = cartridge.without_cartridge() if cartridge.is_cartridge(game) else game  # one program for all cartridges
-    kept = outside.cache_folder() / digest(game, pixels) / f"{game.name}.ptx"
+    kept = game_cache.folder() / digest(game, pixels) / f"{game.name}.ptx"
     if not kept.is_file():
-        outside.make_private(outside.cache_folder())
-        with outside.scratch_in(outside.cache_folder()) as scratch:
+        game_cache.make_private(game_cache.folder())
+        with game_cache.scratch_in(game_cache.folder()) as scratch:
             text = compiled(game, pixels, scratch)
             made = scratch / kept.name
             made.write_text(text, encoding="utf-8")
@@ -81,7 +81,7 @@ def digest(game, pixels: bool) -> str:
     facts = [sorted(outside.texts_of(source).items()), shared, HEADER.read_bytes(), INCLUDED.read_bytes(), emit.facts(game),
              CALLED, INLINED, UNIT, FLAGS, ptxas.REPLACEMENTS, pixels,
              *(metadata.version(name) for name in ("cython", "ziglang"))]
-    return hashlib.sha256(repr(facts).encode()).hexdigest()[:outside.HASH]
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:game_cache.HASH]
 
 
 def zig() -> Path:

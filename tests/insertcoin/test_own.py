@@ -2,6 +2,7 @@
 
 import ast
 import os
+import shutil
 import sys
 import sysconfig
 from pathlib import Path
@@ -96,3 +97,15 @@ def test_the_error_is_an_error_line_of_the_command(tmp_path):
     assert done.returncode == 2
     assert done.stderr == ("error: insertcoin needs its own package bridge, but the name is taken by "
                            f"{tmp_path / 'bridge.py'}, which was imported before: rename that file\n")
+
+
+@pytest.mark.parametrize("code", ["import insertcoin; insertcoin.make('pong')", "import envs_c"])
+def test_an_import_from_a_folder_that_is_not_compiled_says_what_to_do(tmp_path, code):
+    """As in a clone after `pip install .`, where Python takes the clone's packages and not the installed ones."""
+    for name in ("insertcoin", "envs_c"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("*.so", "*.pyd", "agents", "__pycache__"))
+    done = run(sys.executable, "-c", code, cwd=tmp_path)
+    last = done.stderr.splitlines()[-1]
+    assert last == (f"ModuleNotFoundError: envs_c is that of the folder {tmp_path}, whose modules are not compiled for Python "
+                    f"{sys.version_info[0]}.{sys.version_info[1]}: start Python in another folder if insertcoin is installed, "
+                    "or run `pip install -e .` there")

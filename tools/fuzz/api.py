@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 
 import envs_c
-from envs_c import outside
+from envs_c import game_cache
 from envs_c.game import Feature, Game, Option, TwoPlayers
 from envs_c.testing.play import Guarded
 from tools.fuzz.case import ALLOWED, Box, Fault
@@ -23,7 +23,7 @@ GYMNASIUM = (*ALLOWED, gymnasium.error.Error)
 def setup(box: Box) -> None:
     """Make the cache of compiled games, and load the compiler: its 170 MB are no growth from case to case."""
     importlib.import_module("Cython.Build")
-    outside.cache_folder().mkdir(mode=0o700)
+    game_cache.folder().mkdir(mode=0o700)
 
 
 def case(rng: Random, box: Box) -> None:
@@ -261,7 +261,7 @@ def registry(rng: Random, box: Box) -> None:
         source.write_text(rng.choice(GARBAGE), encoding="utf-8")
         box.attempt(lambda: envs_c.load(source))
         source.unlink()
-        outside.clear_cache()
+        game_cache.clear()
 
 
 def description(rng: Random) -> dict:

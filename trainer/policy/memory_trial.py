@@ -27,7 +27,7 @@ def try_memory(path: str, policy: Policy, device: torch.device, stored: torch.dt
     frames = torch.rand(before + STEPS, ROWS, *policy.shape, generator=generator).round()  # 0 and 1 fit all kinds
     frames, start = frames.to(device, stored), torch.zeros(before + STEPS, ROWS, device=device)
     start[before + STEPS // 2, 0] = 1  # a new episode in one row
-    devices = [device] if device.type == "cuda" else []
+    devices = [] if device.index is None else [device]  # the CPU has no number, and is always in it
     with torch.random.fork_rng(devices), user_errors("memory", path, f"playing {STEPS} steps of {ROWS} environments"):
         h, c = policy.initial_state(ROWS, device)
         state, weights, space = (h.clone(), c.clone()), policy.cast_weights(), StepSpace(policy, ROWS, device, stored)

@@ -27,8 +27,8 @@ from typing import Any, NamedTuple
 
 import platformdirs
 
-from envs_c.files import Appended
-from envs_c.outside import fault_of
+from envs_c.files import Appended, user_folder
+from envs_c.game_cache import fault_of
 from envs_c.text import say
 from trainer import imports
 from trainer.config import Config
@@ -129,13 +129,19 @@ def names_of(config: Config, learns: bool = False) -> list[tuple[str, str, str |
 
 
 def file_of_hashes() -> Path:
-    """The file of the hashes of the code that the user's trainings have run: a line each, the hash and the file."""
-    return Path(platformdirs.user_data_dir("insertcoin", appauthor=False)) / "trusted_code.txt"
+    """The file of the hashes of the code that the user's trainings have run: a line each, the hash and the file.
+
+    Raises FileNotFoundError if the user has no home.
+    """
+    return user_folder(platformdirs.user_data_dir, "insertcoin") / "trusted_code.txt"
 
 
 def hashes() -> set[str]:
     """The hashes in `file_of_hashes`. Raises TrustError if others could write to it."""
-    file = file_of_hashes()
+    try:
+        file = file_of_hashes()
+    except FileNotFoundError:
+        return set()
     if not os.path.lexists(file):
         return set()
     _require_private(file)
@@ -183,12 +189,13 @@ def _remember(digests: Collection[str | None], files: Collection[str], known: se
     if not lines:
         return
     known.update(filter(None, digests))
-    file = file_of_hashes()
     try:
+        file = file_of_hashes()
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         opened = Appended(file, 0o600)
     except OSError as error:
-        say(f"note: {file} cannot be written ({error.strerror}): later commands will ask for --trust-code", file=sys.stderr)
+        say(f"note: {error.filename} cannot be written ({error.strerror}): later commands will ask for --trust-code",
+            file=sys.stderr)
         return
     with contextlib.closing(opened):
         _require_private(file)

@@ -3,7 +3,7 @@
 `python -m envs_c.console.compile GAME...` compiles now. Otherwise a cartridge that is not in the cache is compiled in the
 background, by another process of low priority, once it has been in use for DELAY seconds; the interpreter plays until then.
 A forked process waits for the library of another one, and compiles for itself if none has come after PATIENCE seconds.
-The cache is that of games from other folders (envs_c/outside.py). Nothing compiled from a ROM is anywhere else.
+The cache is that of games from other folders (envs_c/game_cache.py). Nothing compiled from a ROM is anywhere else.
 ENVS_C_RECOMPILE=0 leaves the cartridges to the interpreter. Without a C compiler they stay there too, and a warning says so.
 """
 
@@ -23,7 +23,7 @@ import warnings
 from array import array
 from pathlib import Path
 
-from envs_c import compiler, flags, machine, outside
+from envs_c import compiler, flags, game_cache, machine, outside
 from envs_c.console import console
 from envs_c.console.recompiled.follow import FE, Place, follow
 from envs_c.console.recompiled.write import source
@@ -74,7 +74,7 @@ def folder_of(data: bytes, facts: dict) -> Path:
     console_folder = Path(__file__).parents[1]
     texts = [file.read_bytes() for file in sorted(console_folder.rglob("*")) if file.suffix in SOURCES]
     known = [data, facts["kind"], facts["last_line"], texts, console.layout(), machine.cpu_facts(), c_flags()]
-    return outside.cache_folder() / hashlib.sha256(repr(known).encode()).hexdigest()[:outside.HASH]
+    return game_cache.folder() / hashlib.sha256(repr(known).encode()).hexdigest()[:game_cache.HASH]
 
 
 def c_of(data: bytes, key: int, facts: dict) -> str:
@@ -100,17 +100,17 @@ def compiled(data: bytes, key: int, facts: dict) -> Path:
     """The library of an inserted cartridge; compiles it if the cache does not hold it. Raises CompileFailed."""
     folder = folder_of(data, facts)
     library = folder / f"{NAME}.so"
-    outside.make_private(folder.parent)
+    game_cache.make_private(folder.parent)
     if not os.path.lexists(library):
-        with outside.scratch_in(folder.parent) as scratch:
+        with game_cache.scratch_in(folder.parent) as scratch:
             text = scratch / f"{NAME}.c"
             text.write_text(c_of(data, key, facts), encoding="utf-8")
             made = compiler.compile_c(text, c_flags())
             made.chmod(0o700)
-            outside.make_private(folder)
+            game_cache.make_private(folder)
             replace(made, library)
-    outside.check_private(folder, stat.S_ISDIR)
-    outside.check_private(library, stat.S_ISREG)
+    game_cache.check_private(folder, stat.S_ISDIR)
+    game_cache.check_private(library, stat.S_ISREG)
     return library
 
 
@@ -132,7 +132,12 @@ def begin(data: bytes, key: int, facts: dict) -> None:
     """Called when a cartridge was inserted: use its library if it is there, else have it compiled in the background."""
     if not wanted() or not can_be_compiled(facts) or key in _libraries or key in _waiting:
         return
-    if os.path.lexists(folder_of(data, facts) / f"{NAME}.so"):
+    try:
+        library = folder_of(data, facts) / f"{NAME}.so"
+    except InvalidArgument as error:
+        warnings.warn(f"a cartridge plays by the interpreter, more slowly: {error}", stacklevel=1)
+        return
+    if os.path.lexists(library):
         _use(data, key, facts)
     else:
         _waiting[key] = data, key, facts

@@ -13,7 +13,7 @@ import pytest
 from support import TOY
 
 import envs_c
-from envs_c import catalog, outside
+from envs_c import catalog, game_cache, outside
 from envs_c.__main__ import main as envs_main
 from trainer.__main__ import main
 from trainer.config.games import GameName
@@ -229,10 +229,10 @@ def test_the_cache_is_the_users_unless_the_environment_names_another(monkeypatch
     monkeypatch.delenv("ENVS_C_CACHE", raising=False)
     if value is not None:
         monkeypatch.setenv("ENVS_C_CACHE", value)
-    expected = tmp_path / "envs_c" if sys.platform == "linux" else outside.cache_folder()
-    assert outside.cache_folder() == expected and outside.cache_folder().name == "envs_c"
+    expected = tmp_path / "envs_c" if sys.platform == "linux" else game_cache.folder()
+    assert game_cache.folder() == expected and game_cache.folder().name == "envs_c"
     monkeypatch.setenv("ENVS_C_CACHE", str(tmp_path / "mine"))
-    assert outside.cache_folder() == tmp_path / "mine"
+    assert game_cache.folder() == tmp_path / "mine"
 
 
 def test_the_cache_is_listed_and_cleared_and_other_files_stay(monkeypatch, tmp_path, capsys):
@@ -254,7 +254,7 @@ def test_the_cache_is_listed_and_cleared_and_other_files_stay(monkeypatch, tmp_p
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows has other permissions")
 def test_compiled_games_that_others_could_have_written_are_not_loaded(loaded, monkeypatch, tmp_path, part, damage):
     cache = tmp_path / "cache"
-    shutil.copytree(outside.cache_folder(), cache)
+    shutil.copytree(game_cache.folder(), cache)
     monkeypatch.setenv("ENVS_C_CACHE", str(cache))
     module = outside.built(TOY)
     place = {"cache": cache, "folder": module.parent, "module": module}[part]

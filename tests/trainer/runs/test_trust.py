@@ -8,6 +8,7 @@ import stat
 import sys
 from pathlib import Path
 
+import platformdirs
 import pytest
 from safetensors.numpy import save
 from trust_support import CODE, MARK, NAMES, OF_TRAININGS, forget, name_code, ran, write_code
@@ -259,8 +260,11 @@ def test_a_torn_line_of_the_list_allows_nothing(own, capsys):
     refused(capsys, "eval runs/own --episodes 2")
 
 
-def test_a_training_goes_on_if_the_list_cannot_be_written(here, capsys, monkeypatch):
+@pytest.mark.parametrize("home", ["no folder", "none"])
+def test_a_training_goes_on_if_the_list_cannot_be_written(here, capsys, monkeypatch, home):
     Path("data").write_text("no folder")
+    if home == "none":
+        monkeypatch.setattr(platformdirs, "user_data_dir", lambda *_given, **_more: "~/.local/share/insertcoin")
     assert main(f"cartpole {CODE} --encoder crafted:Small --run-dir runs/own".split()) == 0
     assert "later commands will ask for --trust-code" in capsys.readouterr().err
 

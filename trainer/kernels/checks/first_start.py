@@ -19,7 +19,7 @@ import torch
 import envs_c
 from bridge import nvrtc
 from bridge.errors import BridgeError, DeviceError
-from envs_c.files import write_atomically
+from envs_c.files import user_folder, write_atomically
 from trainer.files import read_json
 from trainer.kernels import choose
 from trainer.kernels.checks.cases import CARTPOLE, KERNELS, Group, compare
@@ -84,8 +84,8 @@ def driver() -> str:
 
 
 def memory_file() -> Path:
-    """The file of the GPUs on which the kernels are right."""
-    return Path(platformdirs.user_cache_dir("insertcoin", appauthor=False)) / "kernels.json"
+    """The file of the GPUs on which the kernels are right. Raises FileNotFoundError if the user has no home."""
+    return user_folder(platformdirs.user_cache_dir, "insertcoin") / "kernels.json"
 
 
 def remembered() -> list[dict[str, str]]:
@@ -103,5 +103,5 @@ def remember(facts: dict[str, str]) -> None:
         memory_file().parent.mkdir(parents=True, exist_ok=True)
         write_atomically(memory_file(), [json.dumps([*remembered(), facts], indent=1).encode()])
     except OSError as error:
-        print(f"note: {memory_file()} cannot be written ({error.strerror}): the next start checks the kernels again",
+        print(f"note: {error.filename} cannot be written ({error.strerror}): the next start checks the kernels again",
               file=sys.stderr)
