@@ -15,8 +15,6 @@ WORKERS ?= auto
 TESTS ?=
 TYPESCRIPT := typescript@7.0.2
 IDENTITY := import sys; print(sys.version, sys.base_prefix)
-# The compiled games from outside the package (see envs_c/outside.py), in the user's cache folder.
-CACHE := $(if $(filter Darwin,$(shell uname)),$(HOME)/Library/Caches,$(or $(XDG_CACHE_HOME),$(HOME)/.cache))/envs_c
 
 .DEFAULT_GOAL := help
 .PHONY: help setup dev venv cuda breakout test learn lint types pages docs arcade bench mutants asm sanitize crafted fuzz wheel isa peers bench-compare clean
@@ -111,7 +109,23 @@ peers: setup ## make build/peers, an environment with other packages, and compar
 	@$(BIN)/python -m benchmarks.peers --python build/peers/bin/python $(ARGS)
 
 clean: ## remove everything that these commands made, the compile cache too, except the runs of the trainer
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .import_linter_cache \
-		trace.json.gz "$(CACHE)"
+	rm -rf $(VENV) build dist *.egg-info __pycache__ .pytest_cache .ruff_cache .mypy_cache .import_linter_cache trace.json.gz
 	find insertcoin envs_c bridge trainer tests examples benchmarks tools \
-		\( -name '*.so' -o -name '*.c' -o -name __pycache__ \) -exec rm -rf {} + 2>/dev/null || true
+		\( -name '*.so' -o -name '*.so.new' -o -name '*.c' -o -name __pycache__ \) -exec rm -rf {} + 2>/dev/null || true
+	@$(REMOVE_CACHE)
+
+# The compiled games from outside the package (envs_c/outside.py) lie in the user's cache folder, where platformdirs has it: a
+# relative XDG_CACHE_HOME counts for nothing. Nothing is removed that lies in this checkout, or that this checkout lies in.
+define REMOVE_CACHE
+case "$$(uname):$$XDG_CACHE_HOME" in \
+	Darwin:*) set -- "$$XDG_CACHE_HOME" "$$HOME/Library/Caches";; \
+	*:/*) set -- "$$XDG_CACHE_HOME";; \
+	*) set -- "$$HOME/.cache";; \
+esac; here="$$(pwd -P)"; \
+for cache; do \
+	case "$$cache" in /*) ;; *) continue;; esac; \
+	folder="$$(cd "$$cache/envs_c" 2>/dev/null && pwd -P)" || continue; \
+	case "$$folder/:$$here/" in "$$here"/*:* | *:"$$folder"/*) continue;; esac; \
+	echo "rm -rf $$cache/envs_c"; rm -rf "$$cache/envs_c"; \
+done
+endef
