@@ -24,6 +24,7 @@ import venv
 from collections.abc import Callable
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # PYTHONSAFEPATH leaves it out
 import doctor
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -14,6 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # PYTHONSAFEPATH leaves it out
 import doctor
 
 ROOT = Path(__file__).resolve().parent.parent

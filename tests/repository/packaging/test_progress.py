@@ -170,8 +170,9 @@ def test_a_job_that_goes_on_after_ctrl_c_is_ended_with_its_children(install, tmp
             time.sleep(0.05)
 
 
-def test_an_unknown_argument_is_refused_in_one_line():
-    result = run(sys.executable, INSTALL, "tests")
+@pytest.mark.parametrize("safe_path", [None, "1"], ids=["", "PYTHONSAFEPATH"])
+def test_an_unknown_argument_is_refused_in_one_line(safe_path):
+    result = run(sys.executable, INSTALL, "tests", PYTHONSAFEPATH=safe_path)
     assert result.returncode == 1
     assert result.stderr == "insertcoin: the argument must be venv, dev or none, not tests\n"
 

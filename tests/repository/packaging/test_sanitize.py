@@ -1,6 +1,8 @@
 """What the sanitizers build: a copy of the sources, complete and without what was made from them."""
 
-from setup_support import TOOLS, load
+import sys
+
+from setup_support import TOOLS, load, run
 
 
 def test_the_copy_has_every_source_and_nothing_that_was_built(tmp_path, monkeypatch):
@@ -16,3 +18,8 @@ def test_the_copy_has_every_source_and_nothing_that_was_built(tmp_path, monkeypa
     module.copy_sources(tmp_path / "tree")
     copied = {str(path.relative_to(tmp_path / "tree")) for path in (tmp_path / "tree").rglob("*") if path.is_file()}
     assert copied == set(kept)
+
+
+def test_it_finds_its_neighbours_under_pythonsafepath():
+    done = run(sys.executable, TOOLS / "sanitize.py", "memory", PYTHONSAFEPATH="1")
+    assert done.stderr == "insertcoin: SANITIZER must be one of address, undefined, thread, not 'memory'\n"
