@@ -116,6 +116,19 @@ def test_a_failed_build_is_explained(install, output, cause, shown):
     assert install.doctor.error_lines(output) == shown
 
 
+def test_a_translated_compiler_is_asked_for_english_in_a_folder_with_any_letters(install, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    monkeypatch.setenv("LANGUAGE", "de:fr")
+    (tmp_path / "größe").mkdir()
+    translated = 'case "$LC_ALL:$LANGUAGE" in C.UTF-8:) echo "a.c:1:1: error: x";; *) echo "a.c:1:1: Fehler: x";; esac; exit 1'
+    code = (f"import os, subprocess; os.chdir({str(tmp_path / 'größe')!r}); print(os.getcwd(), flush=True)\n"
+            f"raise SystemExit(subprocess.run(['sh', '-c', {translated!r}]).returncode)")
+    failing = job(install, tmp_path, code)
+    with pytest.raises(SystemExit) as ended:
+        install.finish([failing], install.Display(io.StringIO()))
+    assert capsys.readouterr().err == "a.c:1:1: error: x\n" and "größe" in ended.value.code
+
+
 def test_a_failed_job_ends_the_others_and_names_its_log(install, tmp_path, capsys):
     code = "import time\ntry: time.sleep(600)\nexcept KeyboardInterrupt: raise SystemExit(1)"  # as pip does
     sleeper = job(install, tmp_path, code, "sleeper")
