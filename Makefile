@@ -109,23 +109,22 @@ peers: setup ## make build/peers, an environment with other packages, and compar
 	@$(BIN)/python -m benchmarks.peers --python build/peers/bin/python $(ARGS)
 
 clean: ## remove everything that these commands made, the compile cache too, except the runs of the trainer
-	rm -rf $(VENV) build dist *.egg-info __pycache__ .pytest_cache .ruff_cache .mypy_cache .import_linter_cache trace.json.gz
+	rm -rf $(VENV) build dist *.egg-info __pycache__ .pytest_cache .ruff_cache .mypy_cache .import_linter_cache trace.json.gz \
+		$(shell $(FIND_CACHES))
 	find insertcoin envs_c bridge trainer tests examples benchmarks tools \
 		\( -name '*.so' -o -name '*.so.new' -o -name '*.c' -o -name __pycache__ \) -exec rm -rf {} + 2>/dev/null || true
-	@$(REMOVE_CACHE)
 
 # The compiled games from outside the package (envs_c/outside.py) lie in the user's cache folder, where platformdirs has it: a
 # relative XDG_CACHE_HOME counts for nothing. Nothing is removed that lies in this checkout, or that this checkout lies in.
-define REMOVE_CACHE
-case "$$(uname):$$XDG_CACHE_HOME" in \
-	Darwin:*) set -- "$$XDG_CACHE_HOME" "$$HOME/Library/Caches";; \
-	*:/*) set -- "$$XDG_CACHE_HOME";; \
-	*) set -- "$$HOME/.cache";; \
+define FIND_CACHES
+case "$$(uname):$(XDG_CACHE_HOME)" in \
+	Darwin:*) set -- "$(XDG_CACHE_HOME)" "$(HOME)/Library/Caches";; \
+	*:/*) set -- "$(XDG_CACHE_HOME)";; \
+	*) set -- "$(HOME)/.cache";; \
 esac; here="$$(pwd -P)"; \
 for cache; do \
 	case "$$cache" in /*) ;; *) continue;; esac; \
 	folder="$$(cd "$$cache/envs_c" 2>/dev/null && pwd -P)" || continue; \
-	case "$$folder/:$$here/" in "$$here"/*:* | *:"$$folder"/*) continue;; esac; \
-	echo "rm -rf $$cache/envs_c"; rm -rf "$$cache/envs_c"; \
+	case "$$folder/:$$here/" in "$$here"/*:* | *:"$$folder"/*) ;; *) printf '"%s" ' "$$cache/envs_c";; esac; \
 done
 endef

@@ -27,7 +27,10 @@ def test_make_clean_never_removes_sources_whatever_the_cache_folder_is(checkout,
     (tmp_path / "link").symlink_to(checkout)
     (tmp_path / "envs_c").symlink_to(checkout)  # a checkout of that name in the cache folder
     cache = cache.format(checkout=checkout, link=tmp_path / "link")
-    done = run("make", "clean", cwd=checkout, HOME=str(tmp_path / "home"), XDG_CACHE_HOME=cache)
+    environment = {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": cache}
+    removed = run("make", "-n", "clean", cwd=checkout, **environment).stdout.partition("\nfind ")[0]
+    assert removed.startswith("rm ") and "envs_c" not in removed
+    done = run("make", "clean", cwd=checkout, **environment)
     assert done.returncode == 0, done.stderr
     assert files(checkout) == {"Makefile", "envs_c/game.pyx"}
 

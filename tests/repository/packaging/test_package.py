@@ -115,7 +115,7 @@ def test_every_target_can_be_made(target):
     assert run("make", "-n", target).returncode == 0
 
 
-CACHE = "home/Library/Caches" if sys.platform == "darwin" else "home/.cache"
+CACHE = "../home/Library/Caches" if sys.platform == "darwin" else "../home/.cache"
 MADE = [".venv/pyvenv.cfg", "build/wheels/a.whl", "dist/a.whl", "insertcoin.egg-info/PKG-INFO", ".pytest_cache/a",
         ".ruff_cache/a", ".mypy_cache/a", ".import_linter_cache/a", "trace.json.gz", "envs_c/pong.so", "envs_c/games/pong.c",
         "trainer/__pycache__/a.pyc", "tests/__pycache__/a.pyc", f"{CACHE}/envs_c/a/b.so"]
@@ -124,14 +124,15 @@ KEPT = ["runs/x/config.json", "runs/x/policy.so", "runs/x/__pycache__/a.pyc", "e
 
 
 def test_make_clean_removes_what_the_commands_made_and_keeps_the_runs(tmp_path):
+    tree = tmp_path / "tree"
     for name in [*MADE, *KEPT]:
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
-    (tmp_path / "Makefile").write_text((ROOT / "Makefile").read_text(encoding="utf-8"), encoding="utf-8")
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).touch()
+    (tree / "Makefile").write_text((ROOT / "Makefile").read_text(encoding="utf-8"), encoding="utf-8")
     home = {"HOME": tmp_path / "home", "XDG_CACHE_HOME": ""}
-    words = shlex.split(run("make", "-n", "clean", cwd=tmp_path, **home).stdout)
+    words = shlex.split(run("make", "-n", "clean", cwd=tree, **home).stdout)
     far = [word for word in words if word.startswith(("/", "~", "..")) and not Path(word).is_relative_to(tmp_path / "home")]
     assert "rm" in words and far == []  # before anything is removed
-    assert run("make", "clean", cwd=tmp_path, **home).returncode == 0
-    left = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()]
+    assert run("make", "clean", cwd=tree, **home).returncode == 0
+    left = [os.path.relpath(path, tree) for path in tmp_path.rglob("*") if path.is_file()]
     assert sorted(left) == sorted([*KEPT, "Makefile"])
