@@ -23,7 +23,7 @@ import hashlib
 import importlib.util
 import os
 import platform
-import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -32,7 +32,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "tools"))
 import doctor
+import leftovers
 import package_page
+import runtime
 
 try:
     import Cython
@@ -153,32 +155,10 @@ def level_of(name: str) -> str:
     return next((level for level in LEVELS[1:] if f".{level}." in name), LEVELS[0])
 
 
-def openmp_library() -> Path | None:
-    """The OpenMP library for a wheel: the compiler's, or torch's if only that one runs on old systems.
-
-    Both are GCC's libgomp; a new compiler's needs a newer glibc than the wheel's other modules. None on a Mac without libomp,
-    and on Windows.
-    """
-    if WINDOWS:
-        return None
-    if sys.platform == "darwin":
-        return next((path for prefix in doctor.libomp_prefixes() if (path := Path(prefix, "lib", openmp.NAME)).exists()), None)
-    command = [*doctor.compiler(), f"-print-file-name={openmp.NAME}"]
-    found = [Path(subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()), openmp.of_torch()]
-    found = [path for path in found if path is not None and path.is_absolute()]
-    if not found:
-        raise doctor.Missing(f"{' '.join(command)} finds no library for the wheel: install GCC's libgomp")
-    return next(filter(is_for_old_glibc, found), found[0])
-
-
-def is_for_old_glibc(library: Path) -> bool:
-    """True if a library needs no newer glibc than 2.17."""
-    return all(int(minor) <= 17 for minor in re.findall(rb"GLIBC_2\.(\d+)", library.read_bytes()))
-
-
 def build_folder() -> str:
     """build/NAME: one folder for each combination of flags, compiler, CPU, Python and Cython."""
-    version = subprocess.run([*doctor.compiler(), "--version"], capture_output=True, text=True, check=False).stdout
+    version = subprocess.run([*doctor.compiler(), "--version"], capture_output=True, text=True, check=False,
+                             env=os.environ | doctor.ENGLISH).stdout
     facts = [doctor.cpu(), version, sys.version, Cython.__version__]
     facts += [file.read_text(encoding="utf-8") for file in (ROOT / "setup.py", ROOT / "envs_c" / "flags.py")]
     facts += [f"{name}={os.environ.get(name)}" for name in doctor.BUILD_VARIABLES]
@@ -205,22 +185,14 @@ class BuildExtensions(build_ext):
         with Path("build", "setup.lock").open("w") as lock:
             if fcntl is not None:
                 fcntl.flock(lock, fcntl.LOCK_EX)
+            if WHEEL:
+                leftovers.remove_orphans(Path(self.build_lib), LEVELS[1:])
             super().run()
 
     def build_extensions(self):
         """Translate changed sources with Cython, then compile them, both on all cores, the largest first."""
-        try:
-            compiled = cythonize(
-                [Extension(extension.name, extension.sources) for extension in self.extensions
-                 if level_of(extension.name) == LEVELS[0]],
-                build_dir=str(Path(self.build_temp) / "cython"),
-                compiler_directives=flags.directives(),
-                nthreads=cores() if sys.platform == "linux" else 0,
-                force=bool(self.force),
-                quiet=self.verbose < 1,
-            )
-        except CompileError as error:  # Cython has printed the file and the line
-            sys.exit(f"insertcoin: Cython cannot compile {error}")
+        with leftovers.translation(Path(self.build_temp, "cython")):
+            compiled = self.translate()
         everything, folder = self.extensions, self.build_temp
         if WINDOWS:
             self.take_clang_cl()
@@ -237,6 +209,21 @@ class BuildExtensions(build_ext):
         if WHEEL:
             self.copy_packages()
             self.copy_runtime()
+
+    def translate(self) -> list[Extension]:
+        """Translate changed sources with Cython; returns the extensions of the first level with their C files."""
+        try:
+            return cythonize(
+                [Extension(extension.name, extension.sources) for extension in self.extensions
+                 if level_of(extension.name) == LEVELS[0]],
+                build_dir=str(Path(self.build_temp) / "cython"),
+                compiler_directives=flags.directives(),
+                nthreads=cores() if sys.platform == "linux" else 0,
+                force=bool(self.force),
+                quiet=self.verbose < 1,
+            )
+        except CompileError as error:  # Cython has printed the file and the line
+            sys.exit(f"insertcoin: Cython cannot compile {error}")
 
     def take_clang_cl(self):
         """Compile with clang-cl, with the headers and the linker of Microsoft's compiler."""
@@ -256,7 +243,7 @@ class BuildExtensions(build_ext):
 
     def copy_runtime(self):
         """Copy the OpenMP library beside the engine, which takes it if torch brings none."""
-        library = openmp_library()
+        library = runtime.library(openmp)
         if library is not None:
             shutil.copyfile(library, Path(self.build_lib, "envs_c", "engine", openmp.NAME))
 
@@ -283,9 +270,11 @@ def main():
         sys.exit(1)
     try:
         ext_modules = [] if NO_BUILD else extensions()
+        if WHEEL:
+            runtime.library(openmp)  # if there is none, before anything is compiled
     except doctor.Missing as missing:
         sys.exit(f"insertcoin: {missing}")
-    os.environ["CC"] = " ".join(doctor.compiler())  # setuptools would take the compiler that built Python
+    os.environ["CC"] = shlex.join(doctor.compiler())  # setuptools would take the compiler that built Python
     setup(
         long_description=package_page.text(),
         long_description_content_type="text/markdown",

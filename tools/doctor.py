@@ -21,6 +21,8 @@ import tempfile
 OLDEST_PYTHON = (3, 11)
 # The environment variables that change the compiled extensions.
 BUILD_VARIABLES = ("DEBUG", "MARCH", "SANITIZE", "CC", "CFLAGS", "CPPFLAGS", "LDFLAGS", "LIBOMP_PREFIX")
+# For child processes whose output is read: a compiler's errors are found by their words.
+ENGLISH = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}
 LIBOMP_PREFIXES = ("/opt/homebrew/opt/libomp", "/usr/local/opt/libomp")  # Homebrew, on ARM and on Intel
 
 MOST_LINES = 20  # of a failed build's output

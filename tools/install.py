@@ -32,7 +32,6 @@ BUILD_PACKAGES, TRAINING, DEVELOPMENT = "requirements-build.txt", "requirements.
 PINS = (BUILD_PACKAGES, TRAINING, "constraints.txt", "pyproject.toml")
 PATIENCE = 3  # seconds between SIGINT and SIGTERM
 LOG_EVERY = 30  # seconds between two lines in a log
-ENGLISH = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}  # doctor finds a compiler's errors by their words
 # Compiling all of torch to bytecode takes longer than compiling at the first import the part that a training loads.
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--no-input", "--no-compile", "--progress-bar",
        "off")
@@ -52,7 +51,7 @@ class Job:
         with log.open("w", encoding="utf-8") as output:
             self.process = subprocess.Popen(
                 command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                start_new_session=True, env=os.environ | {"PYTHONUNBUFFERED": "1"} | ENGLISH | environment)
+                start_new_session=True, env=os.environ | {"PYTHONUNBUFFERED": "1"} | doctor.ENGLISH | environment)
 
     def text(self) -> str:
         """The log so far."""

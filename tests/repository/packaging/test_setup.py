@@ -3,6 +3,7 @@
 import ast
 import shutil
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -133,8 +134,8 @@ def test_an_unknown_kind_of_build_is_refused_in_one_line(variable, value):
 @pytest.fixture
 def tree(tmp_path):
     """A small package of two modules, of which one cimports from the other, with our setup.py."""
-    for name in ("setup.py", "pyproject.toml", "tools/doctor.py", "tools/package_page.py", "envs_c/flags.py",
-                 "envs_c/engine/openmp.py"):
+    for name in ("setup.py", "pyproject.toml", "tools/doctor.py", "tools/leftovers.py", "tools/package_page.py",
+                 "tools/runtime.py", "envs_c/flags.py", "envs_c/engine/openmp.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "README.md").touch()
@@ -178,6 +179,87 @@ def test_a_build_compiles_only_changed_modules(tree):
     (tree / "envs_c" / "lone.pyx").unlink()
     build(tree)
     assert [file.name.split(".")[0] for file in (tree / "envs_c").glob("*.so")] == ["user"]
+
+
+def test_a_translation_that_was_interrupted_begins_anew(tree):
+    first = build(tree)
+    (c_file,) = tree.glob("build/release-*/temp*/cython/envs_c/user.c")
+    marker = c_file.parents[1].with_name("cython.unfinished")
+    assert not marker.exists()
+    marker.touch()  # as if the process had been killed
+    c_file.write_text(c_file.read_text(encoding="utf-8")[:9999], encoding="utf-8")
+    assert build(tree)["user"] > first["user"] and answer(tree, "user") == "10"
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize(("end", "stays"), [(KeyboardInterrupt, True), (MemoryError, True), (SystemExit, False)])
+def test_only_a_translation_that_did_not_end_leaves_its_marker(tmp_path, end, stays):
+    leftovers = load(TOOLS / "leftovers.py")
+    with pytest.raises(end), leftovers.translation(tmp_path / "cython"):
+        (tmp_path / "cython" / "game.c").touch()
+        raise end
+    assert (tmp_path / "cython.unfinished").exists() == stays
+    with leftovers.translation(tmp_path / "cython"):
+        assert (tmp_path / "cython" / "game.c").exists() == (not stays)
+    assert not (tmp_path / "cython.unfinished").exists()
+
+
+def wheel(tree: Path) -> set[str]:
+    """Build a wheel; the names of its modules."""
+    result = run(sys.executable, "-W", "ignore", "setup.py", "-q", "bdist_wheel", cwd=tree)
+    assert result.returncode == 0, result.stderr
+    (file,) = (tree / "dist").glob("*.whl")
+    with zipfile.ZipFile(file) as archive:
+        return {Path(name).name.partition(".")[0] for name in archive.namelist() if name.startswith("envs_c/")}
+
+
+def test_a_second_wheel_has_no_module_whose_source_is_gone(tree):
+    (tree / "envs_c" / "plain.py").touch()
+    assert wheel(tree) >= {"__init__", "lone", "user", "plain", "libgomp"}
+    for name in ("lone.pyx", "plain.py"):
+        (tree / "envs_c" / name).unlink()
+    names = wheel(tree)
+    assert names >= {"__init__", "user", "libgomp"} and not names & {"lone", "plain"}
+
+
+def test_what_the_variants_have_beside_their_modules_is_kept(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("games/__init__.py", "games/pong.pyx", "lib/games/__init__.py", "lib/games/pong.abi3.so", "lib/games/gone.pyd",
+                 "lib/games/v3/__init__.py", "lib/games/v3/pong.abi3.so", "lib/games/v3/gone.abi3.so"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).touch()
+    load(TOOLS / "leftovers.py").remove_orphans(Path("lib"), ("v3",))
+    left = {str(file.relative_to("lib/games")) for file in Path("lib").rglob("*.*")}
+    assert left == {"__init__.py", "pong.abi3.so", "v3/__init__.py", "v3/pong.abi3.so"}
+
+
+def test_a_compiler_in_a_folder_with_a_space_builds(tree):
+    (tree / "my tools").mkdir()
+    compiler = script(tree / "my tools" / "cc", f'echo called >>"{tree}/calls"; exec cc "$@"')
+    build(tree, CC=f"'{compiler}'")
+    assert answer(tree, "lone") == "1" and (tree / "calls").exists()
+
+
+def test_a_wheel_without_an_openmp_library_ends_in_one_line_before_anything_is_compiled(tree):
+    compiler = script(tree / "cc", 'case "$1" in -print-file-name=*) echo "${1#*=}"; exit;; esac; exec cc "$@"')
+    openmp = "NAME = 'libgomp.so.1'\ndef of_torch(): return None\n"
+    (tree / "envs_c" / "engine" / "openmp.py").write_text(openmp, encoding="utf-8")
+    result = run(sys.executable, "-W", "ignore", "setup.py", "-q", "bdist_wheel", cwd=tree, CC=str(compiler))
+    assert result.returncode == 1 and not (tree / "build").exists()
+    assert result.stderr == (f"insertcoin: {compiler} -print-file-name=libgomp.so.1 finds no library for the wheel: "
+                             "install GCC's libgomp\n")
+
+
+def test_the_language_of_the_user_chooses_no_other_build_folder(tmp_path, monkeypatch):
+    compiler = script(tmp_path / "cc", 'echo "cc 12.2, LC_ALL=$LC_ALL, LANGUAGE=$LANGUAGE"')
+    monkeypatch.chdir(ROOT)
+    monkeypatch.syspath_prepend(TOOLS)
+    monkeypatch.setenv("CC", str(compiler))
+    setup, folders = load(ROOT / "setup.py"), set()
+    for language in ("de_DE.UTF-8", "C.UTF-8", ""):
+        monkeypatch.setenv("LC_ALL", language)
+        folders.add(setup.build_folder())
+    assert len(folders) == 1
 
 
 def test_an_error_of_cython_is_printed_without_a_traceback(tree):

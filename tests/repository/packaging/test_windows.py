@@ -39,7 +39,7 @@ def test_every_module_is_compiled_once_with_the_flags_of_its_package_and_with_on
         words = " ".join(extension.extra_compile_args)
         assert all(flag.startswith("/clang:-") for flag in extension.extra_compile_args)
         assert "openmp" not in words and "pthread" not in words and extension.extra_link_args == []
-    assert setup.openmp_library() is None
+    assert setup.runtime.library(setup.openmp) is None
 
 
 def test_clang_takes_these_flags_as_clang_cl_does(setup, monkeypatch, tmp_path):
