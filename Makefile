@@ -6,15 +6,15 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
-# If .venv works, use its Python, unless PYTHON names another.
-PYTHON ?= $(shell $(BIN)/python -c '' 2>/dev/null && echo $(BIN)/python || echo python3)
+# If .venv works, use its Python, unless PYTHON names another. In a half-removed one python may be a link to the Python outside.
+OWN := import sys; sys.exit(sys.prefix == sys.base_prefix)
+PYTHON ?= $(shell $(BIN)/python -c '$(OWN)' 2>/dev/null && echo $(BIN)/python || echo python3)
 GAME ?= breakout
 ARGS ?=
 WORKERS ?= auto
 # Another choice of tests: TESTS='-m slow tests/envs_c'.
 TESTS ?=
 TYPESCRIPT := typescript@7.0.2
-IDENTITY := import sys; print(sys.version, sys.base_prefix)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup dev venv cuda breakout test learn lint types pages docs arcade bench mutants asm sanitize crafted fuzz wheel isa peers bench-compare clean
@@ -30,12 +30,11 @@ setup: venv ## make .venv, install what training needs and insertcoin itself, bu
 dev: venv ## the same, and install what tests, linters and pages need
 	@$(BIN)/python tools/install.py dev
 
-venv: # if .venv is missing, is of another Python, or was interrupted before it had pip
+venv: # unless .venv is there and works
 	@$(PYTHON) -c '' 2>/dev/null || { echo "insertcoin: no Python runs as '$(PYTHON)': install Python 3.11 or newer, \
 	or name one, as in 'PYTHON=python3.12 make setup'" >&2; exit 1; }
 	@$(PYTHON) tools/doctor.py python system
-	@[ -x $(BIN)/pip ] && [ "$$($(BIN)/python -c '$(IDENTITY)' 2>/dev/null)" = "$$($(PYTHON) -c '$(IDENTITY)')" ] || { \
-	$(PYTHON) tools/doctor.py && $(PYTHON) tools/install.py venv; }
+	@$(PYTHON) tools/install.py venv
 
 cuda: setup ## install CuPy and NVRTC, which a GPU needs (and which compile the kernels without one)
 	@$(BIN)/python -m pip install -q --no-input -r requirements-cuda.txt
@@ -109,8 +108,8 @@ peers: setup ## make build/peers, an environment with other packages, and compar
 	@$(BIN)/python -m benchmarks.peers --python build/peers/bin/python $(ARGS)
 
 clean: ## remove everything that these commands made, the compile cache too, except the runs of the trainer
-	rm -rf $(VENV) build dist *.egg-info __pycache__ .pytest_cache .ruff_cache .mypy_cache .import_linter_cache trace.json.gz \
-		$(shell $(FIND_CACHES))
+	rm -rf $(BIN)/pip $(VENV) build dist *.egg-info __pycache__ .pytest_cache .ruff_cache .mypy_cache .import_linter_cache \
+		trace.json.gz $(shell $(FIND_CACHES)) # pip first: without it the next set-up knows that .venv is not whole
 	find insertcoin envs_c bridge trainer tests examples benchmarks tools \
 		\( -name '*.so' -o -name '*.so.new' -o -name '*.c' -o -name __pycache__ \) -exec rm -rf {} + 2>/dev/null || true
 

@@ -1,13 +1,14 @@
 """Installs the pinned packages and insertcoin itself into this Python's environment, and builds the extensions meanwhile.
 
-    python tools/install.py venv   makes .venv, anew if it is there
+    python tools/install.py venv   makes .venv, unless it is there and works
     python tools/install.py        installs what training needs: requirements.txt
     python tools/install.py dev    also what tests, linters and pages need: requirements-dev.txt
 
 `make setup` and `make dev` run the last two with .venv's Python. The build needs only setuptools and Cython, so these come
 first and then both cores have work: pip unpacks torch while modules compile. A terminal shows one line that is written again,
 a log one line each 30 seconds. The files pins and pins-dev in the environment hold the pins that were installed last; if they
-are the same, pip does not run. A build compiles what has changed. After Ctrl-C the same command goes on.
+are the same, pip does not run. A build compiles what has changed. After Ctrl-C the same command goes on. Only one
+set-up of a checkout runs at a time.
 
 Standard library only.
 """
@@ -20,12 +21,12 @@ import subprocess
 import sys
 import sysconfig
 import time
-import venv
 from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # PYTHONSAFEPATH leaves it out
 import doctor
+import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD_PACKAGES, TRAINING, DEVELOPMENT = "requirements-build.txt", "requirements.txt", "requirements-dev.txt"
@@ -200,12 +201,6 @@ def is_stamped(stamp: Path, content: bytes) -> bool:
     return stamp.is_file() and stamp.read_bytes() == content
 
 
-def make_environment() -> None:
-    """Make .venv of this Python. An interrupted one has no pip, so `make` calls this again."""
-    print("set-up: making .venv", flush=True)
-    venv.create(ROOT / ".venv", clear=True, symlinks=os.name != "nt", with_pip=True)
-
-
 def install_training(display: Display) -> None:
     """Install what training needs unless it is there, and build what has changed."""
     stamp, wanted = ROOT / environment_folder() / "pins", pins(*PINS)
@@ -245,9 +240,10 @@ def main(argv: list[str]) -> None:
         sys.exit(f"insertcoin: the argument must be venv, dev or none, not {' '.join(argv)}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: no child is left behind
     try:
-        if argv == ["venv"]:
-            make_environment()
-        else:
+        with environment.alone():
+            if argv == ["venv"]:
+                environment.make()
+                return
             display = Display()
             install_training(display)
             if argv:

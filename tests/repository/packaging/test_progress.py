@@ -27,6 +27,8 @@ def install(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(TOOLS)
     module = load(INSTALL)
     monkeypatch.setattr(module, "environment_folder", lambda: tmp_path)
+    monkeypatch.setattr(module.environment, "ENVIRONMENT", tmp_path / ".venv")
+    monkeypatch.setattr(module.environment, "LOCK", tmp_path / "build" / "install.lock")
     return module
 
 
@@ -159,7 +161,7 @@ def test_ctrl_c_while_the_environment_is_made_says_how_to_go_on(install, capsys,
     def interrupted(folder, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(install, "venv", SimpleNamespace(create=interrupted))
+    monkeypatch.setattr(install.environment, "venv", SimpleNamespace(create=interrupted))
     with pytest.raises(SystemExit) as ended:
         install.main(["venv"])
     assert ended.value.code == 130
