@@ -75,7 +75,7 @@ def text() -> str:
     if chosen():
         reason = f"{VARIABLE} names it" if os.environ.get(VARIABLE) else "the best for this CPU"
         return f"compiled for x86-64-{chosen()} ({reason}; the others are in this installation too)"
-    if (PACKAGE / "game.abi3.so").exists():
+    if not (PACKAGE.parent / "pyproject.toml").is_file():  # only a checkout is compiled in place
         return "compiled for all CPUs of this kind"
     return "compiled from source for one CPU (MARCH; by default the one it was compiled on)"
 

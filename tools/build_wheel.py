@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD, TOOLS = ROOT / "build", ROOT / "build" / "auditwheel"
-UNSET = ("DEBUG", "MARCH", "SANITIZE", "CFLAGS", "LDFLAGS")  # a wheel is the same whoever builds it
+UNSET = ("DEBUG", "MARCH", "SANITIZE", "CFLAGS", "CPPFLAGS", "LDFLAGS")  # a wheel is the same whoever builds it
 
 
 def build(folder: Path) -> Path:

@@ -3,6 +3,7 @@
 The compiler's and the server's modules are imported by `run`: the other verbs load this file too.
 """
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def run(arguments, agents: Mapping[str, bytes] | None = None) -> None:
     agents = {**own_agents(games), **(agents or {})}
     if not arguments.serve:
         write(arguments.out, games, agents)
-        print(f"to look at it here: python -m http.server -d {arguments.out}")
+        print(f"to look at it here: python -m http.server -d {shlex.quote(str(arguments.out))}")
         return
     with server(arguments.out, arguments.port) as running:  # first: a port that cannot be had is an error before the work
         write(arguments.out, games, agents)

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import shlex
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +15,7 @@ from support import TOY
 import envs_c
 from envs_c import catalog, outside
 from envs_c.__main__ import main
-from envs_c.arcade import serve, site
+from envs_c.arcade import command, serve, site
 from envs_c.arcade.serve import server
 from envs_c.errors import InvalidArgument
 
@@ -35,6 +36,12 @@ def test_the_page_is_written_into_a_new_folder_and_again_into_itself(tmp_path, s
         assert json.loads((tmp_path / "page" / site.CATALOG).read_text())[0]["name"] == "cartpole"
         assert (tmp_path / "page" / "games" / "cartpole.wasm").stat().st_size > 1000
     assert "python -m http.server" in capsys.readouterr().out
+
+
+def test_the_command_that_serves_the_page_takes_any_name_of_a_folder(tmp_path, small, capsys, monkeypatch):
+    monkeypatch.setattr(command, "write", lambda *arguments: None)
+    assert main(["arcade", "--out", str(tmp_path / "my page")]) == 0
+    assert shlex.split(capsys.readouterr().out.partition("python -m ")[2]) == ["http.server", "-d", str(tmp_path / "my page")]
 
 
 def test_a_folder_with_other_files_is_refused_and_keeps_them(tmp_path, small, capsys):

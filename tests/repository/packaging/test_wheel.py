@@ -59,6 +59,14 @@ def test_the_folder_of_the_variant_is_searched_first_if_there_is_one(tmp_path, m
     assert isa.search([inside]) == [inside, str(tmp_path / "loss")]
 
 
+@pytest.mark.parametrize(("beside", "text"), [("pyproject.toml", "from source for one CPU"), ("METADATA", "for all CPUs")])
+def test_only_a_checkout_says_that_it_is_compiled_for_one_cpu(tmp_path, monkeypatch, beside, text):
+    monkeypatch.setattr(isa, "chosen", lambda: "")
+    monkeypatch.setattr(isa, "PACKAGE", tmp_path / "envs_c")  # modules: .abi3.so, .cpython-314t.so, .pyd
+    (tmp_path / beside).touch()
+    assert isa.text().startswith(f"compiled {text}")
+
+
 # The flags of each build.
 
 
@@ -104,6 +112,11 @@ def test_a_second_wheel_finds_the_tools_of_the_first_and_no_old_modules(tmp_path
     removed = []
     module.build(tmp_path / "dist")
     assert removed == ["lib.linux", "wheel-raw"]
+
+
+def test_a_wheel_takes_no_flags_of_the_users():
+    module, doctor = load(TOOLS / "build_wheel.py"), load(TOOLS / "doctor.py")
+    assert set(module.UNSET) == set(doctor.BUILD_VARIABLES) - {"CC", "LIBOMP_PREFIX"}  # these two say where tools are
 
 
 def test_march_is_refused_for_a_wheel():

@@ -95,6 +95,12 @@ def test_a_job_waits_only_for_jobs_of_its_flow():
         assert job.get("needs") is None or job["needs"] in FLOWS[name.partition("/")[0]]["jobs"]
 
 
+def test_a_package_that_a_step_installs_has_the_version_of_our_own_pins():
+    pins = re.findall(r"^([\w-]+==\S+)", (ROOT / "requirements-dev.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    named = [pin for file in FILES for pin in re.findall(r"pip install.* ([\w-]+==\S+)", file.read_text(encoding="utf-8"))]
+    assert named and set(named) <= set(pins)
+
+
 @pytest.mark.parametrize(("platform", "machine", "wheels"), [
     ("linux", "x86_64", ["cp311-manylinux_x86_64", "cp314t-manylinux_x86_64"]),
     ("linux", "aarch64", ["cp311-manylinux_aarch64", "cp314t-manylinux_aarch64"]),
